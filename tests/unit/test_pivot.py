@@ -1,12 +1,15 @@
 """A table for a paper: systems by budgets or metrics, the best in bold, † for what differs from the baseline."""
 
+from csv import DictReader
+from io import StringIO
+
 import pytest
 from tests.support.report_rows import metric, pair
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.report.pivot import pivot
-from secateur.report.table import floated, markdown
+from secateur.report.table import csv, floated, markdown
 
 FAMILIES = {"graph_1": "graph", "bm25": "lexical", "zsum": "lexical", "gold": "control"}
 MEANS = {"graph_1": 0.6, "bm25": 0.4, "zsum": 0.5, "gold": 1.0}
@@ -60,6 +63,9 @@ def test_a_mean_of_fewer_questions_states_them_and_is_neither_first_nor_bold():
     assert lines[2] == markdown(made()).splitlines()[2]  # the best of all questions
     assert table.texts()[3] == ["few", "1.000 (n 30)", "", "", "1.000 (n 30)"]
     assert lines[5] == "| few | 1.000 (n 30) |  |  | 1.000 (n 30) |"
+    rows = {row[""]: row for row in DictReader(StringIO(csv(table)))}
+    assert (rows["few"]["64"], rows["few"]["64 mark"]) == ("1.0", "(n 30)")
+    assert "128 mark" not in rows["few"]  # no number of the column has one
 
 
 def test_the_baseline_may_be_named_and_a_pair_counts_from_both_sides():

@@ -309,24 +309,24 @@ def _escaped(text: str) -> str:
 
 
 def csv(table: Table) -> str:
-    """The table as CSV with all digits; a number with an interval has two more columns."""
-    ends = [any(isinstance(row.cells[n], Number) for row in table.rows) for n in range(len(table.columns))]
-    heads = [
-        [head, f"{head} low", f"{head} high"] if wide else [head] for head, wide in zip(table.heads, ends, strict=True)
-    ]
+    """The table as CSV with all digits; numbers have two more columns for their intervals, and one for their marks if any has one."""
+    columns = [_csv(head, [row.cells[n] for row in table.rows]) for n, head in enumerate(table.heads)]
     stream = io.StringIO()
-    writer = csv_format.writer(stream, lineterminator="\n")
-    writer.writerow([head for group in heads for head in group])
-    for row in table.rows:
-        groups = zip(row.cells, ends, strict=True)
-        writer.writerow([value for cell, wide in groups for value in _csv(cell, wide)])
+    csv_format.writer(stream, lineterminator="\n").writerows(
+        zip(*(column for group in columns for column in group), strict=True)
+    )
     return stream.getvalue().rstrip("\n")
 
 
-def _csv(cell: Cell, wide: bool) -> list[str | float | None]:
-    if isinstance(cell, Number):
-        return [cell.value, cell.low, cell.high]
-    return [cell, None, None] if wide else [cell]
+def _csv(head: str, cells: Sequence[Cell]) -> list[list[str | float | None]]:
+    """A column as columns of CSV."""
+    numbers = [cell if isinstance(cell, Number) else None for cell in cells]
+    values = [cell.value if isinstance(cell, Number) else cell for cell in cells]
+    if not any(numbers):
+        return [[head, *values]]
+    ends = [[f"{head} {end}", *(getattr(number, end, None) for number in numbers)] for end in ("low", "high")]
+    marks = [number.mark.strip() if number else "" for number in numbers]
+    return [[head, *values], *ends, *([[f"{head} mark", *marks]] if any(marks) else [])]
 
 
 def plain(table: Table) -> str:
