@@ -1,4 +1,4 @@
-"""Evaluate rankings by the gold article_of_passages among the first k, for all evidence and for each hop."""
+"""Evaluate rankings by the gold articles among the first k, for all evidence and for each hop."""
 
 import polars as pl
 

@@ -5,7 +5,7 @@ import polars as pl
 from secateur.ecs.names import SPEAKER
 from secateur.ecs.scoring.plain import names_speaker
 from secateur.ecs.selection.pool import candidates, everything, pooled, summed_pairs
-from secateur.evaluation.subsets import members
+from secateur.evaluation.subsets import scored_questions
 from secateur.models.word_pieces import word_piece_counter
 from secateur.stage.contract import main
 
@@ -19,11 +19,8 @@ def _ranked(ecs, inputs, questions: pl.DataFrame) -> pl.DataFrame:
 
 
 def run(cfg, inputs, outputs, ctx):
-    passages, questions = inputs["passages"], inputs["questions"]
-    subsets = members(questions, inputs["evidence"], {"types": {}, "first": cfg.dataset.first})
-    scored, probed = (subsets[name or "all"] for name in (cfg.dataset.scored, cfg.dataset.probed))
-    unanswerable = pl.col("type").is_in(list(cfg.dataset.unanswerable)).fill_null(False)  # have no answer to score by
-    questions = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
+    passages = inputs["passages"]
+    questions, probed = scored_questions(inputs["questions"], inputs["evidence"], cfg.dataset)
     best = everything(questions, passages) if cfg.ecs.pool is None else _ranked(cfg.ecs, inputs, questions)
     lengths = word_piece_counter(cfg.embedder.model)(passages["text"].to_list())
     measured = passages.select("passage_id", "group_id", tokens=pl.Series(lengths))

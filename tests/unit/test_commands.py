@@ -95,7 +95,7 @@ def test_a_typo_is_answered_with_the_nearest_name(project, monkeypatch, args, ne
     [
         (["tabel"], "table"),
         (["table", "x", "--sortt", "y"], "--sort"),
-        (["plan", "x", "--core-hour", "-1"], "--core-hour"),
+        (["run", "x", "--corse", "2"], "--cores"),
     ],
 )
 def test_an_unknown_command_or_option_is_answered_with_the_nearest(args, near):
@@ -204,11 +204,6 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     assert young.exists()
     assert Path(f"{HOME}/metrics.parquet").exists()
     assert said("orphans").strip() == "no orphaned outputs"
-
-
-def test_the_name_of_before_names_the_new_one():
-    with pytest.raises(SecateurError, match=r"secateur gc is now secateur orphans\. Fix:"):
-        CliRunner().invoke(app, ["gc", "--delete"], catch_exceptions=False)
 
 
 def test_nothing_is_thrown_away_outside_a_clone(project):

@@ -318,13 +318,6 @@ def test_reading_is_foretold_by_pairs_and_costs_tokens():
     assert Estimate([known]).rows[0]["tokens"] == 6000
 
 
-def test_money_is_said_at_stated_prices_alone():
-    estimate = Estimate([Foretold("consolidate", 1800.0, "", 0), *[Foretold("answer", 900.0, "", 250_000)] * 2])
-    assert estimate.money(None, None) == ""
-    assert estimate.money(0.5, None) == "0.50 for 1.00 hours of one core"
-    assert estimate.money(None, 2.0) == "1.00 for 500,000 tokens, if an endpoint reads them"
-
-
 # --- the shipped coefficients --------------------------------------------------------------------
 
 

@@ -27,7 +27,6 @@ for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
 app.command("list", rich_help_panel="Results")(starting.listed)
-app.command(hidden=True, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(runs.gc)
 
 
 def _version(requested: bool) -> None:

@@ -265,9 +265,9 @@ def record(number: int, name: str, kind: str, question: str, answer: str | int, 
 
 
 def histories() -> str:
-    """The file's text."""
+    """The file's text, a history a line."""
     records = [record(n, *question) for n, question in enumerate(QUESTIONS)]
-    return json.dumps(records, indent=1, ensure_ascii=False) + "\n"
+    return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in records) + "\n]\n"
 
 
 if __name__ == "__main__":

@@ -45,7 +45,11 @@ def checks() -> Iterator[Check]:
     yield _packages()
     if shutil.which("nvidia-smi"):
         yield _works_on_gpu()
-    yield from (_model(group, name) for group, name in (("embedder", "minilm"), ("lm", "smollm2")))
+    for group, name in (("embedder", "minilm"), ("lm", "smollm2")):
+        if name in names(Path("conf"), group):
+            yield _weights(f"{group}.{name}", option(Path("conf"), group, name).model)
+        else:
+            yield "model", False, f"conf/{group}/{name}.yaml: no such file. Fix: change to the root of the clone"
     yield _mirror()
     yield _disk()
     yield _lock()
@@ -182,18 +186,6 @@ def _works_on_gpu() -> Check:
     kmeans = faiss.Kmeans(64, 8, niter=5, seed=1, gpu=True)
     kmeans.train(vectors.numpy())
     return "gpu", bool(found) and kmeans.centroids.shape == (8, 64), f"{name}; faiss searches and clusters on it"
-
-
-def _model(group: str, name: str) -> Check:
-    if name not in names(Path("conf"), group):
-        return group, False, f"conf/{group}/{name}.yaml: no such file. Fix: change to the root of the clone"
-    address = option(Path("conf"), group, name).model
-    try:
-        package = address.partition(":")[2].partition("/")[0] or address
-        place = locate(address) if address.startswith("package:") else version(package.replace("_", "-"))
-    except (SecateurError, PackageNotFoundError) as error:
-        return group, False, f"{address}: {error}. Fix: make setup"
-    return group, True, f"{name}: {place}"
 
 
 def _mirror() -> Check:

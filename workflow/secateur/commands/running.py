@@ -23,7 +23,7 @@ from typer import Argument, Option
 
 from secateur.commands.figures import summary
 from secateur.commands.processes import drivers, end, workers
-from secateur.commands.runs import Overrides, forecast
+from secateur.commands.runs import Overrides, estimate_of
 from secateur.commands.shared import EXPERIMENTS, experiment_named
 from secateur.core.errors import SecateurError, needs
 from secateur.planning.dry_run import arguments, jobs_to_run
@@ -76,11 +76,11 @@ def run(
 
     progress = RunProgress(frozenset(phases))
     with _log() as log, ThreadPoolExecutor(1) as pool:
-        planned = pool.submit(forecast, experiment, changed or (), processors)  # while Snakemake plans, too
+        planned = pool.submit(estimate_of, experiment, changed or ())  # while Snakemake plans, too
 
         def cost(counts: dict[str, int]) -> str:
             try:
-                return planned.result()
+                return planned.result().summary(processors)
             except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
                 return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
 

@@ -23,7 +23,7 @@ from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
 from secateur.report import reference
 
-__all__ = ["costs", "docs", "doctor", "forecast", "gc", "orphans", "plan", "status", "track", "ui", "why"]
+__all__ = ["costs", "docs", "doctor", "estimate_of", "orphans", "plan", "status", "track", "ui", "why"]
 
 RESULTS, CONF = Path("results"), Path("conf")
 SHIPPED = Path("data/costs.yaml")
@@ -122,22 +122,13 @@ def _experiment_and_file(target: str) -> tuple[str, Path | None]:
     return (read_json(record)["experiment"] if record.exists() else None) or "quickstart", file
 
 
-def plan(
-    experiment: Experiment,
-    changed: Overrides = None,
-    core_hour: Annotated[
-        float | None, Option(min=0, help="Price of an hour of one core, to print the run's cost.")
-    ] = None,
-    million_tokens: Annotated[float | None, Option(min=0, help="Price of a million tokens at an endpoint.")] = None,
-) -> None:
+def plan(experiment: Experiment, changed: Overrides = None) -> None:
     """Estimate how long an experiment takes here: jobs that ran here, scaled by the sizes of the data."""
-    estimate = _estimate(experiment_named(experiment), changed or ())
+    estimate = estimate_of(experiment_named(experiment), changed or ())
     if not estimate.jobs:
         print("nothing to do")
         return
     print(f"{aligned(estimate.rows)}\n\n{estimate.summary(os.cpu_count() or 1)}")
-    if money := estimate.money(core_hour, million_tokens):
-        print(money)
     for line in _beyond(experiment, changed or (), estimate):
         print(line)
 
@@ -168,12 +159,7 @@ def _beyond(experiment: str, changed: Sequence[str], estimate) -> Iterator[str]:
     yield from asked.hardware(prices, read)
 
 
-def forecast(experiment: str, changed: Sequence[str], cores: int) -> str:
-    """The cost of an experiment's jobs in one line."""
-    return _estimate(experiment, changed).summary(cores)
-
-
-def _estimate(experiment: str, changed: Sequence[str]):
+def estimate_of(experiment: str, changed: Sequence[str]):
     """The Estimate of the jobs that would run for an experiment."""
     from secateur.planning.costs import estimate
     from secateur.planning.dry_run import jobs_to_run
@@ -262,11 +248,6 @@ def orphans(delete: Annotated[bool, Option("--delete", help="Delete the listed o
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if rows:
         print("removed" if delete else "nothing was removed; --delete removes them")
-
-
-def gc() -> None:
-    """Name of `secateur orphans` before 0.3."""
-    raise SecateurError("secateur gc is now secateur orphans. Fix: secateur orphans, or secateur orphans --delete")
 
 
 def docs() -> None:

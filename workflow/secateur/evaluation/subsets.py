@@ -1,12 +1,12 @@
 """Subsets of questions: all, those of some types, the first N of each group, those with an answer."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import polars as pl
 
-__all__ = ["MAIN", "answered", "members", "of_split", "resampled"]
+__all__ = ["MAIN", "answered", "members", "of_split", "resampled", "scored_questions"]
 
 MAIN = ("cat1-4", "all")  # findings and leaderboards are about the first that a data set has
 
@@ -38,6 +38,14 @@ def resampled(questions: pl.DataFrame, minimum: int) -> pl.DataFrame:
     """
     few = questions["cluster_id"].n_unique() < minimum
     return questions.with_columns(cluster_id="question_id") if few else questions
+
+
+def scored_questions(questions: pl.DataFrame, evidence: pl.DataFrame, dataset) -> tuple[pl.DataFrame, Collection[str]]:
+    """(questions that have an answer to score passages by, ids of those with probes). dataset: its option."""
+    subsets = members(questions, evidence, {"types": {}, "first": dataset.first})
+    scored, probed = (subsets[name or "all"] for name in (dataset.scored, dataset.probed))
+    unanswerable = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
+    return questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored))), probed
 
 
 def answered(questions: pl.DataFrame, split: str, count: int) -> pl.DataFrame:

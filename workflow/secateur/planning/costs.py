@@ -131,16 +131,6 @@ class Estimate:
             clauses.append(f"a language model reads at most {self.pairs:,} pairs of question and passage")
         return "; ".join(clauses)
 
-    def money(self, core_hour: float | None, million_tokens: float | None) -> str:
-        """The cost at the prices of an hour of one core, and of a million tokens at an endpoint; in their currency."""
-        clauses, hours = [], self.seconds / 3600
-        tokens = round(sum(job.tokens for job in self.jobs))
-        if core_hour is not None:
-            clauses.append(f"{hours * core_hour:.2f} for {hours:.2f} hours of one core")
-        if million_tokens is not None:
-            clauses.append(f"{tokens / 1e6 * million_tokens:.2f} for {tokens:,} tokens, if an endpoint reads them")
-        return "; ".join(clauses)
-
 
 def _counts(basis: Counter) -> str:
     """`shipped coefficients (3 jobs)` for each basis, the most frequent first."""

@@ -51,7 +51,7 @@ from secateur.ecs.reading.rivals import count_rivals
 from secateur.ecs.scoring.null import QUARTILES
 from secateur.ecs.scoring.score import columns
 from secateur.ecs.selection.pool import max_pairs
-from secateur.evaluation.subsets import answered, members
+from secateur.evaluation.subsets import answered, members, scored_questions
 from secateur.planning.plan import Variant
 from secateur.planning.sources import folder_files, listed_files
 
@@ -239,10 +239,7 @@ class Data:
         passages, questions, evidence = texts
         groups = ("dataset", "ecs")
         dataset, ecs = (option(self.conf, group, variant.wildcards[group], self.overrides) for group in groups)
-        subsets = members(questions, evidence, {"types": {}, "first": dataset.first})
-        scored, probed = (subsets[name or "all"] for name in (dataset.scored, dataset.probed))
-        unanswerable = pl.col("type").is_in(list(dataset.unanswerable)).fill_null(False)
-        answerable = questions.filter(~unanswerable & pl.col("question_id").is_in(list(scored)))
+        answerable, probed = scored_questions(questions, evidence, dataset)
         asked = answerable.filter(pl.col("question_id").is_in(list(probed)))
         pairs = max_pairs(answerable, passages, probed, ecs.pool, ecs.pool_aware, ecs.draws)
         probes = max_pairs(asked, passages, (), ecs.pool, ecs.pool_aware, 0)  # of ranked passages, not of drawn ones

@@ -34,7 +34,7 @@ def drawings(
     config, plots = settings(root, experiment), {}
     families, min_units = config["extra.plan"]["families"], config["eval.min_units"]
     for dataset, lines, _ in findings(metrics, comparisons, families, min_units):
-        plots[f"differences-{dataset}"] = plain_plot([(dataset, lines)])
+        plots[f"differences-{dataset}"] = plain_plot(dataset, lines)
     rows = named(metrics.filter(~pl.col("published")))
     for (dataset, order), part in rows.drop_nulls("order").group_by("dataset", "order", maintain_order=True):
         for metric, plot in panels_of(part, order):

@@ -84,17 +84,14 @@ def difference_of(line: Line) -> str:
     return inline(_cell(line), DIFFERENCE)
 
 
-def line_table(findings: Sequence[tuple[str, Sequence[Line]]]) -> Table:
-    """A row per system and data set; p is omitted where there is not enough data."""
-    several = len(findings) > 1
-    rows = []
-    for dataset, dataset_lines in findings:
-        for line in dataset_lines:
-            test = (_cell(line), line.p if line.enough_data else None)
-            rows.append(Row((line.name, *[dataset] * several, line.baseline, *test, line.n, line.verdict)))
-    names = ["system", *["data set"] * several, "minus"]
-    columns = [*(Column(name, align="left") for name in names), DIFFERENCE, Column("p", 4), Column("n")]
-    return Table([*columns, Column("verdict", align="left")], rows, labels=len(names))
+def line_table(lines: Sequence[Line]) -> Table:
+    """A row per system; p is omitted where there is not enough data."""
+    columns = [*(Column(name, align="left") for name in ("system", "minus")), DIFFERENCE, Column("p", 4), Column("n")]
+    rows = [
+        Row((line.name, line.baseline, _cell(line), line.p if line.enough_data else None, line.n, line.verdict))
+        for line in lines
+    ]
+    return Table([*columns, Column("verdict", align="left")], rows, labels=2)
 
 
 def lines(

@@ -167,7 +167,7 @@ def _sections(about: About, figures: Figures, all_findings: Findings) -> Iterato
         for _, lines, sentence in (finding for finding in all_findings if finding[0] == dataset):
             parts = [
                 *parts,
-                {"title": "Differences to the best plain ranking"} | plain_part([(dataset, lines)], sentence),
+                {"title": "Differences to the best plain ranking"} | plain_part(lines, sentence),
             ]
         yield {"title": dataset, "about": _about(dataset_rows), "parts": parts}
     growth = growth_section(figures.growth)
