@@ -124,6 +124,13 @@ def test_forced_pairs_join_and_forbidden_ones_stay_apart():
     assert not any({2, 3} <= set(group) for group in made)
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_vectors_of_few_dimensions_lose_no_pair(width):
+    vectors = np.eye(width, dtype=np.float32)[np.zeros(40, int)]
+    for count in range(2, 40):
+        assert len(range_pairs(vectors[:count], 0.93)[0]) == count * (count - 1) // 2
+
+
 @pytest.mark.parametrize("guarded", [True, False])
 def test_no_rule_and_no_third_form_joins_a_forbidden_pair(guarded):
     vectors = np.ones((3, 1), np.float32)

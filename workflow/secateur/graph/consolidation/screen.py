@@ -70,7 +70,7 @@ class _Screen:
             for start in range(0, len(order), BLOCK):
                 yield sketch(np.asarray(vectors[order[start : start + BLOCK]], np.float32))
 
-        if not len(order) or not _multiplies_codes():
+        if not len(order) or width == 1 or not _multiplies_codes():  # of one column torch 2.13 gives what memory held
             rows, start = np.empty((len(order), width), np.float32), 0
             for part in parts():
                 rows[start : start + len(part)] = part
