@@ -152,7 +152,17 @@ def test_systems_that_differ_in_one_axis_are_a_pair_about_it():
 
 @pytest.mark.parametrize("axis", AXES)
 def test_every_axis_makes_pairs(axis):
-    assert of(compared([row("one"), row("other", **{axis: "changed"})])) == {("other", "one", axis)}
+    known = [row("one"), row("other", **{axis: "changed"})]
+    assert of(compared(known, figures_of(*known, metric="rouge_l"))) == {("other", "one", axis)}
+
+
+@pytest.mark.parametrize(
+    ("metric", "axes"), [("evidence_recall@64", {"ranker"}), ("token_f1", set()), ("judged_acc@m", set())]
+)
+def test_what_answers_at_which_budget_counts_for_figures_of_answers_alone(metric, axes):
+    known = [row("bm25"), row("graph:budget=2048", ranker="graph", answer="default, 2048 tokens")]
+    found = compared(known, figures_of(*known, metric=metric))
+    assert set(found["axis"]) == axes
 
 
 def test_rows_that_differ_in_no_axis_or_in_two_are_no_pair():

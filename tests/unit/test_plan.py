@@ -100,6 +100,14 @@ def test_the_option_a_system_has_already_is_no_variant_of_its_own(write):
     assert [v.system for v in found] == ["secateur", "secateur"]
 
 
+def test_the_budget_of_answers_is_an_axis_of_a_row(write):
+    one, other = (
+        dict(v.axes)
+        for v in write(axes="{assembly: [{budget: 2048}]}", systems="[title_zsum]", exclude="[{order: aware}]")
+    )
+    assert {axis for axis in one if one[axis] != other[axis]} == {"answer"}
+
+
 def test_axes_change_what_a_system_depends_on_and_no_other(write):
     axes = "{assembly: [{form: dense}], retriever: [paper], reranker: [pmi_q], ecs: [quick]}"
     found = {v.system for v in write(axes=axes, systems="[rankers, title_zsum, secateur]")}

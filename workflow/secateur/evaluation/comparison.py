@@ -1,11 +1,11 @@
 """Means with intervals, and paired differences of two sets of per-question values over resampling units.
 
 A row is a system (with its scorer, where it has several) in one order. Its axes are ranker, reranker, form, packing,
-placement, reader and memory. Two rows are paired that differ in one axis; rows of different orders are never paired.
+placement, reader, memory, and for figures of answers what answers, at which budget. Two rows are paired that differ in one axis; rows of different orders are never paired.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "claims",
     "common",
     "differences",
+    "differing",
     "paired_differences",
     "pairs",
     "significant",
@@ -33,7 +34,8 @@ __all__ = [
 ]
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of a policy's choices and of its baselines
-AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory")
+AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory", "answer")
+OF_ANSWERS = ("rouge_l", "token_f1", "read_gain", "judged_acc")  # metrics that read contexts at the budget of answers
 # Metrics of stages of their own that are compared; of the metrics of contexts, the headlines are compared too.
 COMPARED = (
     "passage_recall",
@@ -237,11 +239,16 @@ def axes_of(variant: Mapping[str, Any], scorer: str | None) -> tuple[tuple[str, 
     return tuple(sorted(axes.items()))
 
 
+def differing(left: Mapping[str, str], right: Mapping[str, str], metric: str) -> list[str]:
+    """The axes in which two rows of a metric differ; what answers is an axis of figures of answers alone."""
+    axes = AXES if metric.partition("@")[0] in OF_ANSWERS else AXES[:-1]
+    return [axis for axis in axes if left.get(axis) != right.get(axis)]
+
+
 def _axis(a: Row, b: Row) -> str | None:
     """The single axis in which the rows differ, else None."""
-    left, right = dict(a.axes), dict(b.axes)
-    differing = [axis for axis in AXES if left.get(axis) != right.get(axis)]
-    return differing[0] if len(differing) == 1 else None
+    axes = [axis for axis in AXES if dict(a.axes).get(axis) != dict(b.axes).get(axis)]
+    return axes[0] if len(axes) == 1 else None
 
 
 def to_best(
@@ -277,6 +284,8 @@ def differences(part: pl.DataFrame, rows: Sequence[Row], shown: Sequence[str], c
         means = {key: figures.sort("question_id")["value"].mean() for key, figures in values.items()}
         sizes = {key: figures.height for key, figures in values.items()}
         present = [row for _, row in sorted((places[key] for key in values), key=lambda place: place[0])]
+        if group["metric"][0].partition("@")[0] not in OF_ANSWERS:
+            present = [replace(row, axes=tuple(axis for axis in row.axes if axis[0] != "answer")) for row in present]
         chosen = [
             (row, base, axis, sample)
             for row, base, axis in choose(present, means, sizes)

@@ -332,7 +332,7 @@ class _Resolved:
         return self.system.ranker + "+neighbour" * suffixed
 
     def _row_axes(self, options: dict[str, str], assembly) -> dict[str, str]:
-        """The axes in which two rows may differ, besides the order: ranker, reranker, form, packing, reader, memory."""
+        """The axes in which two rows may differ, besides the order, by name (`comparison.AXES`)."""
         ranked = [options[axis] for axis in layout.FAMILIES[options["family"]] if axis not in ("order", "lm")]
         ranker = [options["family"], ".".join(ranked), options["pick"].removesuffix("+neighbour")]
         other_graph = options["book"] not in (layout.TEXT, layout.OWN)  # the form writes from another graph
@@ -346,4 +346,5 @@ class _Resolved:
             "placement": assembly.placement,
             "reader": options["reader"] + assembly.counter,
             "memory": options["memory"],
+            "answer": f"{options['answer']}, {assembly.budget} tokens",
         }

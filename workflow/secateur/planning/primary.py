@@ -10,6 +10,7 @@ baseline lacks scores of the language model: `differs: language_model`.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import product
 from typing import Any
 
 from secateur.config import inline
@@ -17,7 +18,7 @@ from secateur.config.experiment import Experiment, System
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
 from secateur.ecs.names import matched_baselines
-from secateur.evaluation.comparison import AXES, COMPARED, MODEL
+from secateur.evaluation.comparison import AXES, COMPARED, MODEL, differing
 from secateur.evaluation.metric import headlines
 
 __all__ = ["primary_tests"]
@@ -72,7 +73,7 @@ def _tests(
     for label in ("", *labels):
         row, minus = (_under(pair[side], label) for side in ("row", "minus"))
         if row in names and minus in names:
-            _check_difference(at, pair, variants, row, minus)
+            _check_difference(at, pair, variants, row, minus, metrics)
             _check(f"{at}.metrics", metrics, _measured([v for v in variants if v.system == row], option))
             yield from ({"row": row, "minus": minus, "metric": metric} for metric in metrics)
 
@@ -108,15 +109,16 @@ def _check_scorers(at: str, pair: Mapping[str, Any], variants: Sequence, option:
     _check(f"{at}.differs", [pair["differs"]], [MODEL])
 
 
-def _check_difference(at: str, pair: Mapping[str, Any], variants: Sequence, row: str, minus: str) -> None:
+def _check_difference(
+    at: str, pair: Mapping[str, Any], variants: Sequence, row: str, minus: str, metrics: Sequence[str]
+) -> None:
     """Raises ConfigError for rows without an order in common, and unless they differ in one axis, named or described."""
     sides = [{(v.dataset, v.order): dict(v.axes) for v in variants if v.system == name} for name in (row, minus)]
     common = sides[0].keys() & sides[1].keys()
     if not common:
         raise ConfigError(f"{at}: {row} and {minus} have no data set and order in common. Fix: correct that entry.")
-    for place in sorted(common, key=str):
-        left, right = (side[place] for side in sides)
-        axes = [axis for axis in AXES if left.get(axis) != right.get(axis)]
+    for place, metric in product(sorted(common, key=str), metrics):
+        axes = differing(*(side[place] for side in sides), metric)
         named = pair["differs"]
         if len(axes) != 1 or (named in AXES and named not in axes):
             raise ConfigError(

@@ -14,7 +14,7 @@ from secateur.core.artifacts import file_digest, read_json
 from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
-from secateur.evaluation.comparison import AXES, axes_of, claims, common, paired_differences
+from secateur.evaluation.comparison import axes_of, claims, common, differing, paired_differences
 from secateur.evaluation.subsets import MAIN, members, of_split, resampled
 from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
 from secateur.report.table import Column, Number, interval
@@ -229,15 +229,17 @@ def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
     enough = enough_data(test["n"], test["units"], cfg.min_units)
     means = {"value_a": test.pop("a"), "value_b": test.pop("b")}
     alone = verdict(test["p"], enough)
-    ends = {"verdict": UNADJUSTED.get(alone, alone), "axes": _differing(left, right, *axes)}
+    ends = {
+        "verdict": UNADJUSTED.get(alone, alone),
+        "axes": _differing(left, right, differing(*axes, labels["metric"])),
+    }
     return means | test | ends | {"published": False, "subset": subset}
 
 
-def _differing(left: _Row, right: _Row, axes: Mapping[str, str], others: Mapping[str, str]) -> list[str]:
-    """The axes in which two rows differ."""
-    differing = [axis for axis in AXES if axes.get(axis) != others.get(axis)]
-    differing += ["scorer"] if not differing and left.scorer != right.scorer else []
-    return differing + (["answer_aware"] if left.values("answer_aware") != right.values("answer_aware") else [])
+def _differing(left: _Row, right: _Row, axes: list[str]) -> list[str]:
+    """What two rows differ in. axes: those of them."""
+    axes = axes + ["scorer"] * (not axes and left.scorer != right.scorer)
+    return axes + (["answer_aware"] if left.values("answer_aware") != right.values("answer_aware") else [])
 
 
 def _means(left: _Row, right: _Row) -> Comparison:
