@@ -15,7 +15,7 @@ from secateur.contexts.piece import Query, text_of
 from secateur.contexts.session import Unit, fact_unit
 from secateur.core.fields import from_dict
 from secateur.core.tables.catalog import TABLES
-from secateur.ecs.answer_gain import CLOSED, answer_logprobs, unit_gains
+from secateur.ecs.answer_gain import CLOSED, CUT, answer_logprobs, tokens_cut, unit_gains
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
 from secateur.evaluation.subsets import answered
@@ -82,6 +82,7 @@ class _Replay:
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.observer = Observer(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
         self.terms, self.features, self.runs, self.supports = [], [], [], []
+        self.cut = 0  # tokens of contexts beyond the window
         self.thoughts = 0  # answers that end in a thought
         self.unread = 0  # verdicts that could not be read
 
@@ -122,6 +123,7 @@ class _Replay:
         gold = [(question, text) for text in (CLOSED, *texts)]
         own = requests(question, written, texts) if self.ask is None else []
         logprobs = answer_logprobs(self.lm, cfg.ecs, [*gold, *own], self.ctx.cache)  # together they read a context once
+        self.cut += tokens_cut(self.lm, cfg.ecs, gold)
         faithful = self.judged(question, written, texts) if self.ask else by_reader(written, logprobs[len(gold) :])
         for n, configuration in enumerate(self.configurations):
             score = answer_scores(answers[n].text, row["answer"], row["aliases"] or ())["token_f1"]
@@ -171,7 +173,7 @@ def run(cfg, inputs, outputs, ctx):
     replay = _Replay(cfg, inputs, max(map(len, parts), default=0), ctx)
     for part in ctx.progress(parts, len(parts), "sessions"):
         replay.session(part)
-    ctx.note_counts({"thoughts_without_answer": replay.thoughts})
+    ctx.note_counts({"thoughts_without_answer": replay.thoughts, CUT: replay.cut})
     if replay.unread:
         ctx.warn(
             f"{replay.unread} of {len(replay.terms)} verdicts of judge {replay.measure} could not be read; policies leave out "

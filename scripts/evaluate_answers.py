@@ -5,7 +5,7 @@ import polars as pl
 from secateur.answers.ending import FAILED
 from secateur.contexts.table import NOTHING, names_passages, reached, reads
 from secateur.core.layout import PEER
-from secateur.ecs.answer_gain import CLOSED, answer_logprobs
+from secateur.ecs.answer_gain import CLOSED, CUT, answer_logprobs, tokens_cut
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
 from secateur.evaluation.evidence import Case, gold_of
@@ -19,14 +19,15 @@ READ_METRICS = ("evidence_recall", "token_recall")  # of the context that reache
 
 def _gains(cfg, ctx, questions: list[Question], texts: dict[str, str]) -> list[tuple[str, float]]:
     """(question id, answer gain of the context that was read); 0 without a context."""
-    lm, gains = load(cfg.lm, ctx.cache, ctx.device) if texts else None, []
+    lm, gains, cut = load(cfg.lm, ctx.cache, ctx.device) if texts else None, [], 0
     for question in ctx.progress(questions, len(questions), "questions"):
         gain = 0.0
         if question.id in texts:
             requests = [(question, text) for text in (CLOSED, texts[question.id])]
             closed, with_context = answer_logprobs(lm, cfg.ecs, requests, ctx.cache)
-            gain = with_context - closed
+            gain, cut = with_context - closed, cut + tokens_cut(lm, cfg.ecs, requests)
         gains.append((question.id, gain))
+    ctx.note_counts({CUT: cut})
     return gains
 
 

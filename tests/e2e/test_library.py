@@ -1,5 +1,6 @@
 """`import secateur`: the same contexts and figures as the pipeline's, in a program of one's own."""
 
+import json
 import os
 import shutil
 import threading
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from safetensors.numpy import load_file, save_file
 from scripts import assemble_contexts
 
 import secateur
@@ -199,6 +201,21 @@ def test_a_memory_that_was_saved_is_the_same_memory(smoke, tmp_path, system):
     assert names == {".parquet", ".safetensors", ".json"}
     with pytest.raises(secateur.SecateurError, match="exists already"):
         made.save(tmp_path / "kept")
+
+
+@pytest.mark.parametrize("system", ["secateur", "title_zsum"])
+def test_a_memory_of_a_dialogue_reads_who_speaks_as_the_pipeline_does(smoke, tmp_path, system):
+    said = [("Ann", "The tax office moved to Leeds."), ("Bob", "I went to Paris."), ("Carol", "I went to Paris.")]
+    objects = [{"id": f"p{n}", "text": text, "speaker": name} for n, (name, text) in enumerate(said)]
+    (tmp_path / "passages.jsonl").write_text("\n".join(map(json.dumps, objects)))
+    made = secateur.Memory(system)
+    made.index(tmp_path)
+    made.save(tmp_path / "kept")
+    kept = load_file(tmp_path / "kept/vectors.safetensors")["texts_read"]
+    np.testing.assert_array_equal(kept, made.embedder.embed([f"{name}: {text}" for name, text in said]))
+    save_file({"passages": kept}, tmp_path / "kept/vectors.safetensors")  # of a release that left out speakers
+    with pytest.raises(secateur.SecateurError, match="index the texts again"):
+        secateur.Memory.load(tmp_path / "kept")
 
 
 def test_threads_ask_at_once_while_texts_are_read(memory):

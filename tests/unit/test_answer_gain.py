@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from secateur.core.shards import part_of
-from secateur.ecs.answer_gain import CLOSED, answer_logprobs, gain_rows, unit_gains
+from secateur.ecs.answer_gain import CLOSED, CUT, answer_logprobs, gain_rows, unit_gains
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 
@@ -21,7 +21,8 @@ CONTEXTS |= {("q2", 64): "Jonas left .", ("q2", 128): "Jonas left his flat by Ju
 
 @pytest.fixture
 def context(tmp_path):
-    return SimpleNamespace(cache=tmp_path, progress=lambda rows, total, unit: rows)
+    counts = {}
+    return SimpleNamespace(cache=tmp_path, progress=lambda rows, *_: rows, note_counts=counts.update, counts=counts)
 
 
 def gains(lm, cfg, ctx, asked=ASKED, contexts=CONTEXTS, budgets=(64, 128), mine=None) -> dict[tuple[str, str], float]:
@@ -65,7 +66,7 @@ def test_nothing_is_above_a_control_at_a_budget_without_a_gain(tiny_lm, ecs, con
 def test_shards_of_the_questions_say_what_all_of_them_say(tiny_lm, ecs, context, tmp_path, count):
     whole, parts = gains(tiny_lm(), ecs(), context), {}
     for n in range(count):
-        fresh = SimpleNamespace(cache=tmp_path / str(n), progress=context.progress)
+        fresh = SimpleNamespace(**vars(context) | {"cache": tmp_path / str(n)})
         parts |= gains(tiny_lm(), ecs(), fresh, mine=part_of(len(ASKED), f"{n}of{count}"))
     assert parts == whole
 
@@ -104,6 +105,20 @@ def test_the_context_that_two_questions_share_is_computed_once(tiny_lm, ecs, con
     assert at_once < 0.6 * sum(computed)
     assert together["q1", "answer_gain@128"] == alone[1] - alone[0]
     assert together["q3", "answer_gain_shuffled@128"] == alone[8] - alone[6]
+
+
+def test_what_the_window_cuts_off_a_context_is_counted_with_a_warm_cache_too(tiny_lm, ecs, context):
+    lm, long = tiny_lm(window=40), {key: text * 30 for key, text in CONTEXTS.items()}
+    for _ in range(2):
+        gains(lm, ecs(), context, contexts=long)
+        unique = [("q1", long["q1", 64]), ("q2", long["q2", 64]), ("q2", long["q2", 128])]  # q1 has one at both budgets
+        unique += [("q1", long["q2", 128]), ("q3", long["q1", 128])]  # controls
+        asked = {q.id: q for q in ASKED}
+        found = [encode(lm, ecs(), [asked[q]], [[Passage("", text)]])[0].cut for q, text in unique]
+        assert min(found) > 0
+        assert context.counts == {CUT: sum(found)}
+    gains(tiny_lm(), ecs(), context)
+    assert context.counts == {CUT: 0}
 
 
 def test_a_context_that_nobody_made_has_no_gain_and_is_no_control(tiny_lm, ecs, context):

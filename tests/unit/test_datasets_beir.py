@@ -40,6 +40,25 @@ def test_documents_are_passages_and_judged_ones_are_evidence(tmp_path):
     assert found.evidence["grade"].to_list() == [2, 1]  # a judgement of 0 is none
 
 
+def test_a_query_is_judged_in_one_split(tmp_path):
+    path = folder(tmp_path)
+    files = {"folder": path, "folder2": path / "qrels/dev.tsv", "folder3": path / "qrels/test.tsv"}
+    passages = load_corpus("beir", {"folder": path}).passages
+    files["folder2"].write_text("q3\td1\t1\n")
+    found = load_questions("beir", "mine", files, passages).questions
+    assert found.select("question_id", "split").rows() == [("q1", "test"), ("q2", "test"), ("q3", "dev")]
+    files["folder2"].write_text("q1\td2\t1\n")
+    with pytest.raises(SecateurError, match=r"test.tsv: query 'q1' is judged in dev, too"):
+        load_questions("beir", "mine", files, passages)
+
+
+def test_a_query_without_known_documents_shares_no_cluster_with_a_document_of_its_name(tmp_path):
+    _, found = read(
+        folder(tmp_path, queries=[{"_id": "d1", "text": "Who?"}, *QUERIES], qrels="d1\tgone\t1\nq1\td1\t1\n")
+    )
+    assert found.questions.select("question_id", "cluster_id").rows() == [("d1", "question d1"), ("q1", "d1")]
+
+
 def test_a_document_judged_twice_has_the_higher_grade(tmp_path):
     _, found = read(folder(tmp_path, qrels="q1\td1\t1\nq1\td2\t-1\nq1\td1\t3\nq1\td1\t2\nq2\td2\t0\n"))
     assert found.evidence.select("question_id", "passage_id", "grade").rows() == [("q1", "d1", 3)]

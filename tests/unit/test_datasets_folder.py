@@ -43,6 +43,15 @@ def test_custom_defaults_and_reading_order(tmp_path):
     assert rows == [("p1", "d1", "all", 0), ("p2", "d2", "all", 0), ("p3", "d1", "all", 1), ("p4", "talk", "talk", 0)]
 
 
+def test_a_question_without_evidence_shares_no_cluster_with_a_document_of_its_name(tmp_path):
+    (tmp_path / "passages.jsonl").write_text(lines(PASSAGES))
+    asked = [{"id": name, "question": "Who?", "evidence": [of]} for name, of in (("d1", "gone"), ("d2", "p1"))]
+    (tmp_path / "questions.jsonl").write_text(lines(asked))
+    files = {"folder": tmp_path}
+    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages)
+    assert found.questions["cluster_id"].to_list() == ["question d1", "d1"]
+
+
 def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
     files = custom(tmp_path)
     corpus = load_corpus("folder", files)

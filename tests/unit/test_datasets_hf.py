@@ -112,3 +112,14 @@ def test_what_is_wrong_is_named(tmp_path, name, columns, said):
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(SecateurError, match=said):
         corpus(tmp_path / name, **columns)
+
+
+def test_several_questions_of_a_row_are_refused(tmp_path):
+    rows = [{"text": "Ann founded Apollo in 1990.", "qas": [{"q": "Who?", "a": "Ann"}, {"q": "When?", "a": "1990"}]}]
+    path = table(tmp_path / "a.jsonl", rows)
+    passages = corpus(path, text="text").passages
+    with pytest.raises(SecateurError, match=r"a.jsonl row 0: question must be .*'Who\?', 'When\?'"):
+        asked(path, passages, question="qas.q", answer="qas.a")
+    alone = table(tmp_path / "b.jsonl", [{"text": "Ann founded Apollo in 1990.", "qas": [{"q": "Who?", "a": "Ann"}]}])
+    found = asked(alone, passages, question="qas.q", answer="qas.a").questions
+    assert found.select("text", "answer").rows() == [("Who?", "Ann")]

@@ -169,6 +169,11 @@ def test_a_question_names_an_article_by_whole_words():
     [
         ("hotpotqa", HOTPOT | {"context": [["Ghent", "no list"]]}, "context has"),
         ("hotpotqa", HOTPOT | {"supporting_facts": [["Ghent", 0]]}, "supporting_facts has ['Ghent', 0]"),
+        (
+            "hotpotqa",
+            HOTPOT | {"context": [FILM, LEVY, OTHER]},
+            "names 'Shawn Levy', which the context has with 2 texts",
+        ),
         ("hotpotqa", {"question": "Why?"}, "_id is missing"),
         ("musique", MUSIQUE | {"question_decomposition": [STEPS[0] | {"paragraph_support_idx": 9}]}, "paragraph 9"),
         ("musique", MUSIQUE | {"paragraphs": [{"idx": 0, "title": "Ghent"}]}, "paragraph_text is missing"),
@@ -178,6 +183,11 @@ def test_what_has_another_form_is_named(tmp_path, kind, record, said):
     with pytest.raises(SecateurError, match="object 0") as raised:
         load(kind, [write(tmp_path / "a.json", [record])])
     assert said in str(raised.value)
+
+
+def test_a_paragraph_that_the_context_has_twice_is_one(tmp_path):
+    _, found = load("hotpotqa", [write(tmp_path / "a.json", [HOTPOT | {"context": [FILM, LEVY, LEVY]}])])
+    assert found.evidence["passage_id"].to_list() == ["Free Guy (film):2", "Shawn Levy:0"]
 
 
 def test_a_question_is_asked_once_and_of_paragraphs_in_the_corpus(tmp_path):

@@ -1,7 +1,7 @@
 """Input and output of loaders: frames of passages, questions and evidence, with counts of what was repaired."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ __all__ = [
     "evidence_frame",
     "evidence_rows",
     "limit_questions",
+    "own_cluster",
     "passages_frame",
     "questions_frame",
     "sample_documents",
@@ -113,6 +114,13 @@ def _lacking(questions: pl.DataFrame, evidence: pl.DataFrame) -> dict[str, int]:
         "evidence": evidence.height,
         "evidence_unresolved": evidence["passage_id"].null_count(),
     }
+
+
+def own_cluster(question_id: str, documents: Collection[str]) -> str:
+    """The cluster of a question whose evidence is in no document: a name that no document has."""
+    while question_id in documents:
+        question_id = f"question {question_id}"
+    return question_id
 
 
 def build_questions(

@@ -6,7 +6,7 @@ This is the signed shift of ECS, definition 1, for a whole context. The control 
 question: a form can raise the answer's probability by its style alone.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -17,10 +17,12 @@ from secateur.ecs.reading.independent import SHAPE, read_independently
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
+from secateur.models.encoding import Encoded
 
-__all__ = ["CLOSED", "answer_logprobs", "gain_rows", "unit_gains"]
+__all__ = ["CLOSED", "CUT", "answer_logprobs", "gain_rows", "tokens_cut", "unit_gains"]
 
 CLOSED = ""  # the context of a closed book
+CUT = "context_tokens_beyond_the_window"
 Contexts = Mapping[tuple[str, int], str]  # (question id, budget) -> text of the context
 BLOCK = 8  # questions of one batch: the context of a question and the control of the one before begin alike
 
@@ -39,12 +41,22 @@ def answer_logprobs(lm: CausalLM, cfg, requests: Sequence[tuple[Question, str]],
         values[request] = store.get(key)
     missing = [request for request, value in values.items() if value is None]
     if missing:
-        contexts = [[Passage("", text)] for _, text in missing]
-        sequences = encode(lm, cfg, [question for question, _ in missing], contexts)
-        for n, reading in read_independently(lm, [replace(sequence, asked=None) for sequence in sequences], 1):
+        sequences = [replace(sequence, asked=None) for sequence in _encoded(lm, cfg, missing)]
+        for n, reading in read_independently(lm, sequences, 1):
             values[missing[n]] = float(reading.answer.double().mean())
             store.put(keys[missing[n]], values[missing[n]])
     return [values[request] for request in requests]
+
+
+def _encoded(lm: CausalLM, cfg, requests: Iterable[tuple[Question, str]]) -> list[Encoded]:
+    questions, texts = zip(*requests, strict=True)
+    return encode(lm, cfg, questions, [[Passage("", text)] for text in texts])
+
+
+def tokens_cut(lm: CausalLM, cfg, requests: Iterable[tuple[Question, str]]) -> int:
+    """Tokens of contexts beyond the window, without which `answer_logprobs` reads them."""
+    unique = dict.fromkeys(requests)
+    return sum(sequence.cut for sequence in _encoded(lm, cfg, unique)) if unique else 0
 
 
 def unit_gains(lm: CausalLM, cfg, question: Question, units: Sequence[str], cache: Path) -> list[float | None]:
@@ -75,9 +87,10 @@ def gain_rows(
     - `closed_book`, the log-probability without a context.
 
     shard: places in `questions`. The next question of the last is the first. A single question, and a `control` of None,
-    have no shuffled gain. unknown: (question id, budget) of contexts that nobody made, which have no figures.
+    have no shuffled gain. unknown: (question id, budget) of contexts that nobody made, which have no figures. ctx: counts
+    the tokens beyond the window.
     """
-    with_next = [(questions[n], questions[(n + 1) % len(questions)]) for n in shard]
+    with_next, cut = [(questions[n], questions[(n + 1) % len(questions)]) for n in shard], 0
     blocks = [with_next[n : n + BLOCK] for n in range(0, len(with_next), BLOCK)]
     rows = []
     for block in ctx.progress(blocks, len(blocks), "blocks of questions"):
@@ -85,7 +98,7 @@ def gain_rows(
         for question, other in block:
             texts = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
             requests += [(question, text) for text in (CLOSED, contexts.get((other.id, control), CLOSED), *texts)]
-        logprobs = iter(answer_logprobs(lm, cfg, requests, ctx.cache))
+        logprobs, cut = iter(answer_logprobs(lm, cfg, requests, ctx.cache)), cut + tokens_cut(lm, cfg, requests)
         for question, other in block:
             closed, shuffled, *with_context = islice(logprobs, 2 + len(budgets))
             pairs = zip(budgets, with_context, strict=True)
@@ -96,4 +109,5 @@ def gain_rows(
                 if control in by_budget:
                     rows += [(question.id, f"answer_gain_own@{control}", by_budget[control] - shuffled)]
             rows += [(question.id, "closed_book", closed)]
+    ctx.note_counts({CUT: cut})
     return rows

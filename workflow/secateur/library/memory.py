@@ -33,7 +33,7 @@ from secateur.library.retrieved import Retrieved, Source
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.ranking.group import Group, Questions, neighbour_smoothed, top
+from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read, top
 from secateur.ranking.rank import expanded, group_of
 
 __all__ = ["Memory"]
@@ -161,14 +161,13 @@ class Memory:
 
         vectors: of the passages, where they were saved.
         """
-        texts = passages["text"].to_list()
         if self.by_graph:
             lines = Packed.of(tables["lines"]["embedding"].to_numpy())
             book = CodebookArrays.of(tables["entities"], tables["relations"], tables["edges"], lines)
             share = self.options["order"].neighbour
             graph = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
             ranking: Any = GraphRanking(self.options["retriever"], share, *graph)
-            ranking.vectors = self.embedder.embed(texts) if vectors is None else vectors
+            ranking.vectors = self.embedder.embed(texts_read(passages)) if vectors is None else vectors
         else:
             ranking = group_of(passages, self.vectors.embed, self.embedder.embed_tokens)
             ranking.cache["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
@@ -287,7 +286,7 @@ class Memory:
         def write(into: Path) -> None:
             for name, frame in ({"passages": ready.passages} | ready.tables).items():
                 write_table(TABLES[name], frame, into / f"{name}.parquet")
-            save_file({"passages": np.ascontiguousarray(vectors)}, into / "vectors.safetensors")
+            save_file({"texts_read": np.ascontiguousarray(vectors)}, into / "vectors.safetensors")
             write_json(into / "memory.json", self.settings | {"embedder": self.embedder.identity})
 
         return made_once(path, write)
@@ -321,10 +320,10 @@ class Memory:
         tables = {name: read_table(TABLES[name], path / f"{name}.parquet") for name in names}
         passages = read_table(TABLES["passages"], path / "passages.parquet").sort("doc_id", "position")
         try:
-            vectors = load_file(path / "vectors.safetensors")["passages"]
+            vectors = load_file(path / "vectors.safetensors")["texts_read"]
         except (OSError, SafetensorError, KeyError) as error:
             raise SecateurError(
-                f"{path / 'vectors.safetensors'}: not readable ({error}). Fix: save the memory again."
+                f"{path / 'vectors.safetensors'}: not readable ({error}). Fix: index the texts again."
             ) from error
         shape = (passages.height, memory.options["embedder"].dim)
         if vectors.shape != shape:

@@ -9,7 +9,15 @@ import polars as pl
 from secateur.core.errors import nearest
 from secateur.datasets.containment import quotable_groups
 from secateur.datasets.reading import TEXT, Forms, Problems
-from secateur.datasets.schema import Corpus, Questions, Request, build_questions, evidence_rows, passages_frame
+from secateur.datasets.schema import (
+    Corpus,
+    Questions,
+    Request,
+    build_questions,
+    evidence_rows,
+    own_cluster,
+    passages_frame,
+)
 
 __all__ = ["PASSAGE", "QUESTION", "Objects", "corpus_of", "questions_of"]
 
@@ -122,6 +130,7 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
     quotable = quotable_groups(passages)
     columns = passages.select("group_id", "passage_id", "text", "doc_id")
     passage_of = {(group, name): (text, document) for group, name, text, document in columns.iter_rows()}
+    documents = {document for _, document in passage_of.values()}
     rows, evidence, entries, unknown = [], [], 0, 0
     for _, question in objects:
         name, group, answers = question["id"], question.get("group") or GROUP, _answers(question)
@@ -130,7 +139,9 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
         unknown += len(graded) - len(pairs)
         pairs += [(text, quotable[group].only_holder(text)) for text in question.get("evidence_text") or []]
         entries += len(pairs)
-        document = next((passage_of[group, passage][1] for _, passage in pairs if passage), name)
+        document = next(
+            (passage_of[group, passage][1] for _, passage in pairs if passage), own_cluster(name, documents)
+        )
         rows.append(
             {
                 "question_id": name,

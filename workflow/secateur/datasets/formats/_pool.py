@@ -19,6 +19,7 @@ from secateur.datasets.schema import (
     Request,
     build_questions,
     evidence_rows,
+    own_cluster,
     passages_frame,
     sample_names,
 )
@@ -246,6 +247,7 @@ def questions_of(
     """
     unique_ids(next(iter(files.values())), [question.id for question in questions])
     places, rows, evidence, missing = _Places(passages, settings.unit == "paragraph"), [], [], 0
+    documents = set(passages["doc_id"])
     kept = sample_names((question.id for question in questions), settings.asked)
     for question in questions:
         if question.id not in kept:
@@ -262,7 +264,7 @@ def questions_of(
             {
                 "question_id": question.id,
                 "group_id": GROUP,
-                "cluster_id": next(iter(gold_passages), f"{question.id}:").rpartition(":")[0],
+                "cluster_id": next((p.rpartition(":")[0] for p in gold_passages), own_cluster(question.id, documents)),
                 "text": question.text,
                 "answer": question.answer,
                 "aliases": list(question.aliases),

@@ -26,7 +26,16 @@ from secateur.datasets.reading import (
     read_text,
     valid_objects,
 )
-from secateur.datasets.schema import Corpus, Files, Questions, Request, build_questions, evidence_rows, passages_frame
+from secateur.datasets.schema import (
+    Corpus,
+    Files,
+    Questions,
+    Request,
+    build_questions,
+    evidence_rows,
+    own_cluster,
+    passages_frame,
+)
 
 CORPUS_FILES, QUESTION_FILES = ("folder",), ("folder", ...)
 FOLDER = {"corpus": ("corpus.jsonl",), "questions": ("queries.jsonl", "qrels/*.tsv")}  # files of the folder
@@ -70,7 +79,7 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
 def load_questions(request: Request, files: Files, passages: pl.DataFrame, settings: Settings) -> Questions:
     """The queries with a judgement above 0; the documents of such judgements are evidence, each with its grade.
 
-    Raises SecateurError with all problems of a file, and where no query is judged.
+    Raises SecateurError with all problems of a file, where no query is judged, and where one is in two splits.
     """
     folder = files["folder"]
     queries, repeated = _lines(folder, "queries.jsonl", QUERY, "_id and text")
@@ -84,8 +93,11 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
             grades = judged.setdefault(name, {})
             document = document_of(document)
             grades[document] = max(grade, grades.get(document, 0))
-            if (split := path.name.partition(".")[0]) in SPLITS:
-                splits.setdefault(name, split)
+            if (split := path.name.partition(".")[0]) in SPLITS and splits.setdefault(name, split) != split:
+                raise SecateurError(
+                    f"{path}: query {name!r} is judged in {splits[name]}, too, and gold of both would count. "
+                    "Fix: judge a query in one split"
+                )
     rows, evidence, unknown = [], [], 0
     for query in queries:
         name = query["_id"]
@@ -97,7 +109,7 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
             {
                 "question_id": name,
                 "group_id": GROUP,
-                "cluster_id": next((document for document in grades if document in texts), name),
+                "cluster_id": next((document for document in grades if document in texts), own_cluster(name, texts)),
                 "text": query["text"],
                 "excluded": name if identical else None,
                 "split": splits.get(name),

@@ -186,8 +186,9 @@ def _as_list(value: Any) -> Any:
 
 
 def _first(key: str, value: Any) -> Any:
-    """The first of a list; every gold answer."""
-    return (value or [None])[0] if isinstance(value, list) and key != "answer" else value
+    """The one value of a list, null for none; every gold answer. Of several it would be a guess, and the list is refused."""
+    alone = isinstance(value, list) and key != "answer" and len({repr(item) for item in value}) < 2
+    return (value or [None])[0] if alone else value
 
 
 def _problems(files: Files, forms: Forms) -> Problems:

@@ -76,8 +76,14 @@ def _faults(record: Mapping[str, Any]) -> list[str]:
     invalid = next((paragraph for paragraph in context if not _is_paragraph(paragraph)), None)
     if invalid is not None:
         return [f"context has {invalid!r:.80}"]
-    titles = {title for title, _ in context}
+    titles: dict[str, set[tuple[str, ...]]] = {}
+    for title, texts in context:
+        titles.setdefault(title, set()).add(tuple(texts))
     return [
+        f"supporting_facts names {fact[0]!r:.80}, which the context has with {len(titles[fact[0]])} texts"
+        for fact in record.get("supporting_facts", [])
+        if isinstance(fact, list) and isinstance(fact[0], str) and len(titles.get(fact[0], ())) > 1
+    ] + [
         f"supporting_facts has {fact!r:.80}"
         for fact in record.get("supporting_facts", [])
         if not (isinstance(fact, list) and len(fact) == 2 and fact[0] in titles and type(fact[1]) is int)

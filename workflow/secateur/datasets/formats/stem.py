@@ -9,7 +9,7 @@ from secateur.config.plugins import NoSettings as Settings
 from secateur.core.errors import SecateurError
 from secateur.datasets.formats._upstream import CORPUS, questions_of, quoted_evidence, read_questions, sentence_rows
 from secateur.datasets.reading import read_records, read_text
-from secateur.datasets.schema import Corpus, Files, Questions, Request, passages_frame
+from secateur.datasets.schema import Corpus, Files, Questions, Request, own_cluster, passages_frame
 
 CORPUS_FILES, QUESTION_FILES = ("corpus", "titles"), ("questions",)
 
@@ -55,7 +55,11 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
         }
         questions, pairs_of = kept, resolved
     article_of = dict(passages.select("passage_id", "doc_id").iter_rows())
-    first = {name: next((article_of[p] for _, p in pairs if p), name) for name, pairs in pairs_of.items()}
+    articles = set(article_of.values())
+    first = {
+        name: next((article_of[p] for _, p in pairs if p), own_cluster(name, articles))
+        for name, pairs in pairs_of.items()
+    }
     return questions_of(request.dataset, questions, pairs_of, lambda q: first[q["id"]], **dropped)
 
 
