@@ -67,14 +67,18 @@ def figures(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
     )
 
 
+def variant(system: str, budget: int, curve: str | None = None) -> dict:
+    axes = {"reader": "smollm2", "answer": f"default, {budget} tokens"}
+    return {"system": system, "curve": curve or system, "budget": budget, "axes": axes}
+
+
 def test_the_table_has_evidence_from_budgets_and_answers_from_variants_of_one_system():
     reference = [("top5", "tokens@512", 100.0), ("top5", "tokens@2048", 200.0), ("top5", "evidence_recall@2048", 0.4)]
     reference += [("top5", "token_f1", 0.3), ("top5", "tokens@claim", 150.0), ("beam", "tokens@claim", 288.0)]
     beam = [("beam", f"tokens@{b}", b) for b in (64, 512)]
     beam += [("beam", "evidence_recall@64", 0.4), ("beam", "evidence_recall@512", 0.9), ("beam", "token_f1", 0.4)]
     short = [("beam:budget=64", f"tokens@{b}", b) for b in (64, 512)] + [("beam:budget=64", "token_f1", 0.2)]
-    variants = [("top5", "top5", 512), ("beam", "beam", 512), ("beam:budget=64", "beam", 64)]
-    variants = [dict(zip(("system", "curve", "budget"), v, strict=True)) for v in variants]
+    variants = [variant("top5", 512), variant("beam", 512), variant("beam:budget=64", 64, "beam")]
     table = equal_quality(figures([*reference, *beam, *short]), variants, "top5", CFG)
     found = {(row["system"], row["metric"]): row for row in table.iter_rows(named=True)}
     assert set(found) == {("beam", "evidence_recall"), ("beam", "token_f1")}
@@ -83,6 +87,12 @@ def test_the_table_has_evidence_from_budgets_and_answers_from_variants_of_one_sy
     assert found["beam", "token_f1"]["reference_tokens"] == 100  # at the budget of its answers
     assert not found["beam", "token_f1"]["at_most"]
     assert equal_quality(figures(beam), variants, "top5", CFG).is_empty()
+    metrics = {"gemma": set(), "default": {"evidence_recall"}}  # tokens of another reader; answers of another model
+    for name, left in metrics.items():
+        other = {"reader": name} if name == "gemma" else {"answer": "endpoint, 512 tokens"}
+        changed = [v | {"axes": v["axes"] | other} if v["system"] != "top5" else v for v in variants]
+        table = equal_quality(figures([*reference, *beam, *short]), changed, "top5", CFG)
+        assert set(table["metric"]) == left
 
 
 def test_a_reference_of_two_orders_is_compared_order_by_order_and_one_of_a_single_order_with_all():
@@ -90,7 +100,7 @@ def test_a_reference_of_two_orders_is_compared_order_by_order_and_one_of_a_singl
     beam = figures([("beam", "tokens@64", 40.0), ("beam", "evidence_recall@64", 0.4)])
     cheap = pl.when(pl.col("metric") == "tokens@64").then(pl.col("value") / 2).otherwise("value")
     aware = [part.with_columns(order=pl.lit("aware")) for part in (rows.with_columns(value=cheap), beam)]
-    variants = [{"system": name, "curve": name, "budget": 64} for name in ("top5", "beam")]
+    variants = [variant(name, 64) for name in ("top5", "beam")]
 
     def ratios(*parts: pl.DataFrame) -> dict[str, float]:
         table = equal_quality(pl.concat(parts), variants, "top5", CFG)

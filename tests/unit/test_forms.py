@@ -94,6 +94,14 @@ def test_ids_say_their_codebook_once():
     assert [row.says for row in rows("ids")][-1] == "Katmai bears live in Katmai"
 
 
+@pytest.mark.parametrize("kind", ["words", "ids", "matrix"])
+def test_rules_places_and_the_questions_own_triple_are_no_evidence(kind):
+    rules, head, *facts = rows(kind)
+    assert rules.text.startswith("---Knowledge Base---")
+    assert (rules.says, head.says) == ("", "")
+    assert all(row.says != "" for row in facts)
+
+
 def test_the_number_of_a_source_is_no_word_of_a_cited_line():
     assert all(row.text.rstrip("\n").endswith("]") for row in rows("lines"))
     assert not any("[" in row.says or "]" in row.says for row in rows("lines"))

@@ -79,8 +79,9 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
     """The table `equal_quality` of a data set, without its name; no rows where the reference was not measured.
 
     figures: question_id, cluster_id, ROW, metric, value; variants: system, `curve` (the name of variants that differ only
-    in the budget of answers), `budget` (under which they answer); reference: a system without scorers, whose largest budget
-    counts, for answers theirs; a row of one of its orders is compared with that order.
+    in the budget of answers), `budget` (under which they answer), `axes`; reference: a system without scorers, whose largest budget
+    counts, for answers theirs; a row of one of its orders is compared with that order. Rows whose tokens another reader
+    counts, or whose answers another writes, are left out.
     """
     rows = figures.with_columns(parts=pl.col("metric").str.split_exact("@", 1)).unnest("parts")
     rows = rows.rename({"field_0": "base", "field_1": "at"}).with_columns(pl.col("at").cast(pl.Int32, strict=False))
@@ -90,6 +91,7 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
     lines = []
     if largest is not None:
         about = {v["system"]: (v["curve"], v["budget"]) for v in variants}
+        axes = {v["system"]: v["axes"] for v in variants}
         for metric, from_zero in FROM_ZERO.items():
             budget = (
                 about[reference][1] if metric == "token_f1" else largest
@@ -98,12 +100,19 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
             at = pl.col("at").is_null() if metric == "token_f1" else pl.col("at") == largest
             level = theirs.filter(at, base=metric).select("question_id", "order", reference_quality="value")
             level = sent.join(level, on=["question_id", "order"], nulls_equal=True)
-            own = rows.filter(pl.col("base").is_in([metric, "tokens"]), pl.col("system") != reference)
+            alike = [name for name, of in axes.items() if _alike(of, axes[reference], metric) and name != reference]
+            own = rows.filter(pl.col("base").is_in([metric, "tokens"]), pl.col("system").is_in(alike))
             for name, points in _curves(own, metric, about):
                 line = _line(points, _of_order(level, name[ROW.index("order")]), from_zero, cfg)
                 lines += [(*name, metric, reference, *line)] if line else []
     empty = TABLES["equal_quality"].empty().select(names)
     return pl.DataFrame(lines, schema=empty.schema, orient="row")
+
+
+def _alike(axes: Mapping[str, str], reference: Mapping[str, str], metric: str) -> bool:
+    """Whether tokens are counted as the reference's are, and answers written by the same model."""
+    answers = [one.get("answer", "").rpartition(", ")[0] for one in (axes, reference)]
+    return axes["reader"] == reference["reader"] and (metric != "token_f1" or answers[0] == answers[1])
 
 
 def _of_order(reference: pl.DataFrame, order: str | None) -> pl.DataFrame:

@@ -1,13 +1,18 @@
 """Symbolic forms: ranked units as facts in one encoding, with the source of each row."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from secateur.contexts.encodings import RULES, Fact, Line, Payload, Triple, encode
 from secateur.contexts.pack import JOIN
 from secateur.contexts.piece import Material, Piece, Query, Ranked, Row
 
 __all__ = ["Symbols"]
+
+
+def _in_words(triples: Iterable[Triple]) -> str:
+    """What symbols stand for: the places and keys of a codebook are no evidence, and neither is the question's own triple."""
+    return "; ".join(map(" ".join, triples))
 
 
 class Symbols:
@@ -64,7 +69,7 @@ class Symbols:
         return [*self._rules(), *(Row(text) for text, _ in self._view(self._payload(query)))]
 
     def _rules(self) -> list[Row]:
-        return [Row(RULES[self.encoding] + "\n")] if self.encoding in RULES else []
+        return [Row(RULES[self.encoding] + "\n", says="")] if self.encoding in RULES else []  # they are no evidence
 
     def _payload(self, query: Query, facts: tuple[Fact, ...] = ()) -> Payload:
         """The three channels; the question itself is included only under the paper's rules, which explain it."""
@@ -81,15 +86,16 @@ class Symbols:
         view = self._view(self._payload(query, stated))
         places = [n for _, n in view if n is not None] + [len(facts)]
         ends = dict(zip(places, places[1:], strict=False))  # a row of cited lines states all facts up to the next row's
-        return self._rules() + [self._row(text, facts[n : ends[n]] if n is not None else []) for text, n in view]
+        head = _in_words((*query.prior_questions, *query.prior_answers)) if self.encoding in RULES else None
+        return self._rules() + [
+            self._row(text, facts[n : ends[n]]) if n is not None else Row(text, says=head) for text, n in view
+        ]
 
     def _row(self, text: str, facts: list) -> Row:
-        if not facts:
-            return Row(text)
         if self.encoding == "words":
             says = None
         elif self.encoding == "lines":  # the number of the source is no evidence
             says = text.rpartition(" [")[0]
         else:
-            says = "; ".join(" ".join(e.triple) for _, e in facts)
+            says = _in_words(edge.triple for _, edge in facts)
         return Row(text, facts[0][0], tuple(edge.edge_id for _, edge in facts), says=says)
