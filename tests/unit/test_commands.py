@@ -33,6 +33,8 @@ RESULTS = Path("results")
 def project(tmp_path, monkeypatch) -> Path:
     """An empty project with results of an experiment `tiny`."""
     monkeypatch.chdir(tmp_path)
+    Path("Snakefile").touch()
+    Path("conf").mkdir()
     ran()
     rows = [figure(f"evidence_recall@{b}", 0.1 * n) for n, b in enumerate((64, 128, 256), 1)]
     table("metrics", [*rows, figure("tokens@64", 60.0)], f"{HOME}/metrics.parquet")
@@ -179,8 +181,6 @@ def test_no_more_than_a_few_parts_of_a_changed_code_are_named(project, monkeypat
 
 def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(project, monkeypatch):
     monkeypatch.setenv("SECATEUR_CACHE", "cache")
-    Path("Snakefile").touch()
-    Path("conf").mkdir()
     old = "results/toy/toy/evidence/old"
     record("evaluate_contexts", old, [f"{old}/question_metrics.parquet"], {})
     Path(f"{old}/question_metrics.parquet").write_bytes(b"old")
@@ -206,9 +206,30 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     assert said("orphans").strip() == "no orphaned outputs"
 
 
-def test_nothing_is_thrown_away_outside_a_clone(project):
+@pytest.mark.parametrize(
+    "args", [["orphans", "--delete"], ["plan", "x"], ["run", "x"], ["why", "x"], ["check", "."], ["evaluate", "."]]
+)
+def test_outside_a_clone_nothing_is_done_and_that_is_the_message(project, args):
+    Path("Snakefile").unlink()
+    before = {*Path().rglob("*")}
     with pytest.raises(SecateurError, match="no clone of Secateur"):
-        CliRunner().invoke(app, ["orphans", "--delete"], catch_exceptions=False)
+        CliRunner().invoke(app, args, catch_exceptions=False)
+    assert {*Path().rglob("*")} == before
+
+
+def test_a_limited_run_is_named_where_the_whole_one_is_missing(project):
+    shutil.copytree("results/experiments/tiny", "results/experiments/other@24")
+    with pytest.raises(SecateurError, match=r"other has not been run here, but other@24 has. Fix: .* or other@24$"):
+        CliRunner().invoke(app, ["table", "other"], catch_exceptions=False)
+
+
+def test_a_failure_that_an_experiment_has_finished_without_is_an_orphan(project):
+    failure = Path("results/toy/contexts/c2/failure.json")
+    failure.parent.mkdir(parents=True)
+    times = {"2000-01-01T00:00:00+00:00": {failure}, "2999-01-01T00:00:00+00:00": set()}
+    for finished, found in times.items():
+        failure.write_text(json.dumps({"stage": "import_contexts", "experiment": "tiny", "finished": finished}))
+        assert {path for path, _ in orphaned(Path(), Path("cache"))} == found
 
 
 def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):
@@ -235,6 +256,7 @@ def test_status_names_what_failed_and_why(project):
 
 def test_a_doctor_finds_what_was_broken(project, monkeypatch):
     conf = Path(__file__).parents[2] / "conf"
+    Path("conf").rmdir()
     Path("conf").symlink_to(conf)
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: SimpleNamespace(free=1e10))
     monkeypatch.setattr(doctor.shutil, "which", lambda _: None)  # no SLURM, no GPU

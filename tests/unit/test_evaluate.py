@@ -26,6 +26,7 @@ def clone(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "conf", root / "conf")
     shutil.copytree(ROOT / evaluate.RANKERS, root / evaluate.RANKERS)
     share_options(root)
+    (root / "Snakefile").touch()
     monkeypatch.chdir(root)
     return root
 
@@ -180,6 +181,54 @@ def test_line_breaks_inside_sentences_are_told(tmp_path, capsys):
     lines(own / "questions.jsonl", [{"id": "q", "question": "Where?", "evidence_text": ["It rained."]}])
     evaluate.check(own)
     assert "25% of the passages end inside a sentence, at a line break. Fix" in capsys.readouterr().out
+
+
+def test_pieces_of_sentences_quotations_of_no_passage_and_documents_in_another_language_are_told(tmp_path, capsys):
+    own = tmp_path / "texts"
+    own.mkdir()
+    (own / "a.txt").write_text("Dr. Helen Marsh bought the mill and the town and the river. " * 20)
+    (own / "b.txt").write_text("Die Mühle steht am Fluss und gehört der Stadt seit vielen Jahren. " * 20)
+    quotes = [{"id": f"q{n}", "question": "Who?", "evidence_text": [f"Dr. Helen Marsh number {n}."]} for n in range(7)]
+    held = {"id": "held", "question": "Where?", "evidence_text": ["Helen Marsh and the town."]}
+    (own / "c.txt").write_text("Helen Marsh and the town.")
+    lines(own / "questions.jsonl", [*quotes, held])
+    evaluate.check(own)
+    said = capsys.readouterr().out
+    assert "20 passages have fewer than 3 words, such as 'Dr.': full stops and line breaks end a passage" in said
+    assert "q0: 'Dr. Helen Marsh number 0.'" in said
+    assert "q4: " in said
+    assert "q5: " not in said  # five are named
+    assert "1 of 3 documents seem not to be" in said
+
+
+def test_systems_of_yours_that_an_override_leaves_out_are_named(tmp_path, capsys):
+    own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"
+    lines(file, [{"question_id": "q0", "text": "Ann."}])
+    evaluate.experiment_of(own, given={"contexts": [str(file)]}, overrides=("experiment.systems=[bm25]",))
+    assert "left out: mine; experiment.systems is bm25" in capsys.readouterr().out
+
+
+def test_budgets_and_repeated_contexts_are_checked_before_a_run(tmp_path):
+    own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"
+    context = {"question_id": "q0", "text": "Ann."}
+    lines(file, [context | {"budget": 64}, context | {"budget": 65}, context | {"budget": 64}, context])
+    with pytest.raises(
+        SecateurError, match="budget 65 is not measured; measured: 64, 128.*of budget 64 in line 1 already"
+    ) as told:
+        evaluate.experiment_of(own, given={"contexts": [str(file)]})
+    assert "2 problems" in str(told.value)
+
+
+def test_a_file_of_an_earlier_call_is_told_from_anothers(tmp_path):
+    own = folder(tmp_path / "own")
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        lines(tmp_path / place / "mine.jsonl", [{"question_id": "q0", "text": "Ann."}])
+    evaluate.experiment_of(own, given={"contexts": [str(tmp_path / "one/mine.jsonl")]})
+    with pytest.raises(
+        SecateurError, match=r"mine.yaml exists, and an earlier call wrote it for another file.*or remove it"
+    ):
+        evaluate.experiment_of(own, given={"contexts": [str(tmp_path / "two/mine.jsonl")]})
 
 
 def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):

@@ -14,6 +14,7 @@ from typer import Argument, Option
 
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
+from secateur.commands.shared import in_clone
 from secateur.commands.starting import TAKEN
 from secateur.config import files as option_files
 from secateur.config.compose import literal, names, option
@@ -23,7 +24,7 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS, Own, form_of, read_own
-from secateur.datasets.texts import cut_sentences, text_files
+from secateur.datasets.texts import cut_sentences, short_sentences, text_files
 from secateur.evaluation.subsets import resampled
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
@@ -35,6 +36,7 @@ CONF = Path("conf")
 RANKERS = Path("workflow/secateur/ranking/scorers")
 HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+NAMED, CUT = 5, 80  # quotations that a message names, and characters of each
 GAINED = 40  # questions whose answer gain is measured where nothing else can be
 Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]
 Named = Annotated[
@@ -64,14 +66,17 @@ def evaluate(
     plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
     """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""
+    in_clone()
     given = {"ranker": ranker, "run": ranking, "contexts": contexts}
     name = experiment_of(folder, name, given, experiment, tuple(changed or ()))
-    print(f"experiment {name}: conf/experiment/{name}.yaml\n")
-    run(f"{name}@{limit}" if limit else name, profile, cores, changed, None, plain)
+    limited = f"{name}@{limit}" if limit else name
+    print(f"experiment {limited}: conf/experiment/{name}.yaml\n")
+    run(limited, profile, cores, changed, None, plain)
 
 
 def check(folder: Folder) -> None:
     """Say what a folder of your own holds, what it lacks, and what is English only. Exit code 2 for what is invalid."""
+    in_clone()
     own = _read(folder)
     print(f"{folder}: {own.form}")
     print(*(f"  {head:10} {text}" for head, text in _about(own)), sep="\n")
@@ -95,8 +100,10 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
     if lost := evidence.height - resolved.height:
         yield (
             "evidence",
-            f"{lost:,} of {evidence.height:,} entries resolve to no passage; they count for token recall alone",
+            f"{lost:,} of {evidence.height:,} entries stand in no single passage; they count for token recall alone",
         )
+        quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
+        yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
     eval_ = option(CONF, "eval", "default")
     whole = resampled(questions, eval_.min_clusters)
     measured = whole.join(resolved, on="question_id", how="semi") if own.has_evidence else whole
@@ -113,10 +120,16 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
     yield "units", f"{count:,} that are resampled ({kind}): {enough}"
     if not own.has_evidence:
         yield "measured", f"{_gained(own)}; without evidence there is no evidence recall"
+    documents = passages.group_by("doc_id").agg("text")["text"].to_list()
+    foreign = sum(bool(english_only(texts)) for texts in documents)
     if warning := english_only(passages["text"].to_list()):
         yield "English", warning
-    if warning := cut_sentences(passages):
-        yield "sentences", warning
+    elif foreign:
+        yield (
+            "English",
+            f"{foreign:,} of {len(documents):,} documents seem not to be (docs/methods.md, What is English here)",
+        )
+    yield from (("sentences", warning) for warning in (cut_sentences(passages), short_sentences(passages)) if warning)
     if unread := _unread(own, option(CONF, "experiment", FORMS[own.form][1]).systems):
         yield "left out", f"{', '.join(unread)}, unless `--set system.extractor=llm` reads the texts"
 
@@ -187,10 +200,10 @@ def experiment_of(
     files |= {CONF / f"experiment/{name}.yaml": _option(experiment, f"{own.form} of {folder.name}", keys)}
     for path, text in files.items():
         _check_free(path, text)
+    asked, passages = own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
+    budgets = option(CONF, "eval", "default", overrides).budgets, option(CONF, "assembly", "default", overrides).budget
     for _, path in _named("contexts", (given or {}).get("contexts") or ()):
-        check_lines(
-            path, own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
-        )
+        check_lines(path, asked, passages, *budgets)
     for path, text in files.items():
         if isinstance(text, Path):
             path.unlink(missing_ok=True)
@@ -199,6 +212,9 @@ def experiment_of(
             write_text(path, text)
     if gained:
         print(f"measured: {gained}; without evidence there is no evidence recall")
+    compared = option(CONF, "experiment", name, overrides).systems
+    if dropped := [path.stem for path in files if path.parent.name == "system" and path.stem not in compared]:
+        print(f"left out: {', '.join(dropped)}; experiment.systems is {', '.join(compared)}")
     if unread:
         print(f"left out: {', '.join(unread)}; {next(iter(unread.values()))}")
     return name
@@ -323,8 +339,10 @@ def _check_free(path: Path, text: str | Path) -> None:
     if is_other:
         home = option_files.place(CONF, "peer" if peer else path.parent.name, path.stem)
         taken = f"{home}.yaml: {path.stem}" if derived or peer else path
+        own = path.is_symlink() or (path.is_file() and path.read_text(encoding="utf-8").startswith(HEAD))
+        of = "an earlier call wrote it for another file" if own else "is another's"
         fix = "--name OTHER" if path.parent.name in ("dataset", "experiment") else "NAME=FILE with another name"
-        raise SecateurError(f"{taken} exists, and is another's. Fix: {fix}")
+        raise SecateurError(f"{taken} exists, and {of}. Fix: {fix}{', or remove it' * own}")
 
 
 def _folder_line(text: str) -> str:

@@ -156,8 +156,10 @@ def _of_question(documents: list[QuestionTables], experiment: str, dataset: str 
     if dataset:
         one_of(f"{experiment}: dataset", dataset, (tables.variant.dataset for tables in documents))
         documents = [tables for tables in documents if tables.variant.dataset == dataset]
-    if not all((tables.root / layout.beside(tables.contexts, "run.json")).exists() for tables in documents):
-        raise not_run(experiment)
+    if absent := [tables.contexts for tables in documents if not (tables.root / tables.contexts).exists()]:
+        if not (documents[0].root / "results/experiments" / experiment / "run.json").exists():
+            raise not_run(experiment)
+        raise SecateurError(f"{absent[0]}: missing. Fix: snakemake --config experiment={experiment} -- {absent[0]}")
     question_id = documents[0].question_id
     ids = {tables.variant.dataset: tables.question_ids() for tables in documents}
     matches = [tables for tables in documents if question_id in ids[tables.variant.dataset]]

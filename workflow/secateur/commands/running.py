@@ -24,7 +24,7 @@ from typer import Argument, Option
 from secateur.commands.figures import summary
 from secateur.commands.processes import drivers, end, workers
 from secateur.commands.runs import Overrides, estimate_of
-from secateur.commands.shared import EXPERIMENTS, experiment_named
+from secateur.commands.shared import EXPERIMENTS, experiment_named, in_clone
 from secateur.core.errors import SecateurError, needs
 from secateur.planning.dry_run import arguments, jobs_to_run
 from secateur.planning.snakemake_output import RunProgress, failure
@@ -63,6 +63,7 @@ def run(
 ) -> None:
     """Run an experiment with a progress line, then print its main results."""
     needs("snakemake")
+    in_clone()
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += arguments(experiment, changed or ())
     command += [f"resources={json.dumps(resources, ensure_ascii=False)}"] if resources else []

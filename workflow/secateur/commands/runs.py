@@ -16,7 +16,7 @@ from typer import Argument, Option
 
 from secateur.cluster import leftovers
 from secateur.commands.processes import drivers, workers
-from secateur.commands.shared import aligned, experiment_named
+from secateur.commands.shared import aligned, experiment_named, in_clone
 from secateur.config.compose import separated
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
@@ -87,6 +87,7 @@ def why(
     """List the jobs that would run, and the key, file or module that causes each."""
     from secateur.planning.dry_run import dry_run
 
+    in_clone()
     experiment, path = _experiment_and_file(target)
     planned = dry_run(experiment, changed or (), path)
     total = sum(planned.counts.values())
@@ -124,6 +125,7 @@ def _experiment_and_file(target: str) -> tuple[str, Path | None]:
 
 def plan(experiment: Experiment, changed: Overrides = None) -> None:
     """Estimate how long an experiment takes here: jobs that ran here, scaled by the sizes of the data."""
+    in_clone()
     estimate = estimate_of(experiment_named(experiment), changed or ())
     if not estimate.jobs:
         print("nothing to do")
@@ -237,8 +239,7 @@ def orphans(delete: Annotated[bool, Option("--delete", help="Delete the listed o
     """List orphaned outputs: those that no experiment uses, and partial files of killed jobs."""
     from secateur.planning.orphans import orphaned, size
 
-    if not Path("Snakefile").exists() or not Path("conf").is_dir():
-        raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: change to the root of a clone.")
+    in_clone()
     if delete and (drivers() or workers()):
         raise SecateurError("a run is active in this folder. Fix: wait until it has ended.")
     outputs = orphaned(Path(), Path(os.environ.get("SECATEUR_CACHE", ".cache")))

@@ -9,12 +9,12 @@ import polars as pl
 
 from secateur.config import files
 from secateur.config.limits import not_run, unlimited
-from secateur.core.errors import one_of
+from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
 
-__all__ = ["EXPERIMENTS", "FORMATS", "aligned", "experiment_named", "table_of", "written"]
+__all__ = ["EXPERIMENTS", "FORMATS", "aligned", "experiment_named", "in_clone", "table_of", "written"]
 
 EXPERIMENTS = Path("results/experiments")
 FORMATS = ("text", "json", "csv", "md", "latex")
@@ -28,6 +28,12 @@ def experiment_named(name: str) -> str:
     if known:
         one_of("experiment", whole, known)
     return name
+
+
+def in_clone() -> None:
+    """Raises SecateurError outside the root of a clone, where commands find no options and no rules."""
+    if not Path("Snakefile").exists() or not Path("conf").is_dir():
+        raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: change to the root of a clone.")
 
 
 def table_of(experiment: str, name: str) -> pl.DataFrame:

@@ -6,6 +6,8 @@ The name keeps them apart from whole runs, in every path and table.
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from glob import escape
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -33,7 +35,9 @@ def unlimited(name: str) -> tuple[str, int | None]:
 
 def not_run(experiment: str) -> SecateurError:
     """The error of what reads the results of an experiment that has none, with the command that makes them."""
-    return SecateurError(f"{experiment} has not been run here. Fix: {command(experiment)}")
+    runs = sorted(path.parent.name for path in Path("results/experiments").glob(f"{escape(experiment)}@*/run.json"))
+    has = f", but {', '.join(runs)} has" if runs else ""
+    return SecateurError(f"{experiment} has not been run here{has}. Fix: {' or '.join([command(experiment), *runs])}")
 
 
 def command(experiment: str, overrides: Sequence[str] = ()) -> str:

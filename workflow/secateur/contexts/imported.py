@@ -58,6 +58,11 @@ class Reference:
     answer_budget: int
     is_limited: bool = False
 
+    @property
+    def measured(self) -> list[int]:
+        """All budgets, those of answers included."""
+        return sorted({*self.budgets, self.answer_budget})
+
 
 @dataclass(frozen=True)
 class _Line:
@@ -70,11 +75,22 @@ class _Line:
     several: bool
 
 
-def check_lines(path: Path, questions: Collection[str], texts: Mapping[str, str]) -> None:
-    """Raise SecateurError with all problems of a file but the lengths of its texts. texts: each passage by its id."""
-    problems = Problems(path, FIX)
-    if not list(_lines(path, Reference(frozenset(questions), texts, None, (), 0), problems)) and not problems.clauses:
+def check_lines(
+    path: Path, questions: Collection[str], texts: Mapping[str, str], budgets: Sequence[int], answer_budget: int
+) -> None:
+    """Raise SecateurError with all problems of a file but the lengths of its texts. Arguments: as of `Reference`."""
+    problems, reference = Problems(path, FIX), Reference(frozenset(questions), texts, None, budgets, answer_budget)
+    lines = list(_lines(path, reference, problems))
+    if not lines and not problems.clauses:
         problems.add("the file", "is empty")
+    seen: dict[tuple[str, int], str] = {}
+    for line in lines:
+        if line.budget and line.budget not in reference.measured:
+            problems.add(line.where, _unmeasured(line.budget, reference))
+        key = line.question, line.budget or answer_budget
+        if key in seen:
+            problems.add(line.where, _repeated(*key, seen[key]))
+        seen.setdefault(key, line.where)
     problems.stop()
 
 
@@ -97,10 +113,7 @@ def imported_rows(path: Path, reference: Reference, warn: Callable[[str], object
         keys = [(line.question, budget) for budget in _budgets(line, context.tokens, reference, problems)]
         repeated = next((key for key in keys if key in contexts), None)
         if repeated:
-            problems.add(
-                line.where,
-                f"question {line.question!r} has a context of budget {repeated[1]} in {contexts[repeated][0]} already",
-            )
+            problems.add(line.where, _repeated(*repeated, contexts[repeated][0]))
         contexts = dict.fromkeys(keys, (line.where, context)) | contexts
     problems.stop()
     return [
@@ -159,12 +172,20 @@ def _pieces(value: dict[str, Any], texts: Mapping[str, str]) -> list[Piece]:
     return [Piece(p, part, whole=p is not None and texts[p] == part) for part, p in zip(parts, ids, strict=True)]
 
 
+def _unmeasured(budget: int, reference: Reference) -> str:
+    return f"budget {budget} is not measured; measured: {', '.join(map(str, reference.measured))}"
+
+
+def _repeated(question: str, budget: int, where: str) -> str:
+    return f"question {question!r} has a context of budget {budget} in {where} already"
+
+
 def _budgets(line: _Line, tokens: int, reference: Reference, problems: Problems) -> list[int]:
     """Budgets that a context counts for; if none, the reason goes to `problems`."""
-    measured = sorted({*reference.budgets, reference.answer_budget})
+    measured = reference.measured
     limit = reference.answer_budget if line.budget is None else line.budget
     if limit not in measured:
-        problems.add(line.where, f"budget {limit} is not measured; measured: {', '.join(map(str, measured))}")
+        problems.add(line.where, _unmeasured(limit, reference))
         return []
     if tokens > limit:
         reason = f"its budget is {limit}" if line.budget else f"without a budget {limit} are allowed, those of answers"

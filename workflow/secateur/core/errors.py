@@ -9,7 +9,7 @@ from pathlib import Path
 __all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "one_of", "refused"]
 
 ROOM = "free space there; `secateur orphans` lists orphaned outputs"
-RIGHT = "give yourself the right to read and write there, or work in a clone of your own"
+RIGHT = "give yourself the right to read and write there, or work in a clone of your own, with SECATEUR_CACHE in a folder of yours"
 AWAY = "move it away: another type of file is needed there"
 FIXES = {  # by the error number of the file system
     errno.ENOSPC: ROOM,

@@ -7,9 +7,10 @@ import polars as pl
 
 from secateur.datasets.sentences import sentences
 
-__all__ = ["SUFFIXES", "cut_sentences", "is_hidden", "sentence_rows", "text_files"]
+__all__ = ["SUFFIXES", "cut_sentences", "is_hidden", "sentence_rows", "short_sentences", "text_files"]
 
 SUFFIXES = (".txt", ".md")
+WORDS, SHORT = 3, 0.02  # words of a passage that says little; share of such passages that is worth a warning
 CUT = 0.1  # share of passages that end inside a sentence from which texts are said to have hard line breaks
 
 
@@ -24,6 +25,22 @@ def cut_sentences(passages: pl.DataFrame) -> str:
     if cut < CUT:
         return ""
     return f"{cut:.0%} of the passages end inside a sentence, at a line break. Fix: one line for each paragraph, then run again"
+
+
+def short_sentences(passages: pl.DataFrame) -> str:
+    """Warning for texts whose passages are headings and pieces of sentences, such as `Dr.`. Empty for others.
+
+    passages: text, and `start`, which only passages of running text have.
+    """
+    texts = passages.drop_nulls("start")["text"]
+    short = texts.filter(texts.str.count_matches(r"\S+") < WORDS)
+    if len(short) < SHORT * len(texts) or short.is_empty():
+        return ""
+    shown = ", ".join(repr(text) for text in short.unique(maintain_order=True).head(3))
+    return (
+        f"{len(short):,} passages have fewer than {WORDS} words, such as {shown}: full stops and line breaks end a passage. Fix: "
+        "passages.jsonl with passages of your own"
+    )
 
 
 def text_files(folder: Path) -> dict[str, Path]:

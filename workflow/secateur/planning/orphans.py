@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from secateur.core.artifacts import read_json
 from secateur.stage.ledger import record_at
 from secateur.stage.lineage import upstream
 
@@ -26,6 +27,8 @@ def size(path: Path) -> int:
 def orphaned(root: Path, cache: Path) -> list[tuple[Path, str]]:
     """Lists partial files older than a day, and stage folders of finished experiments that no finished experiment uses.
 
+    A record of failure is one too where its experiment has finished since.
+
     root: of a project, to which the paths in its records are relative. Returns (path, reason) pairs.
     Never listed: folders that contain a used output, indexes of peers, copies of results.
     """
@@ -33,6 +36,12 @@ def orphaned(root: Path, cache: Path) -> list[tuple[Path, str]]:
     searched = [results, *(cache / name for name in CACHES)]
     orphans = {path: "partial file of a killed job" for folder in searched for path in _partial(folder)}
     records = [record for record in map(record_at, results.rglob("run.json")) if record and record["outputs"]]
+    for path in results.rglob("failure.json"):
+        record = read_json(path)
+        if not path.with_name("run.json").exists() and _finished_since(results, record):
+            orphans[path] = (
+                f"record of a failed {record['stage']}; {record['experiment']} has finished since without it"
+            )
     home = "results/experiments/"
     tables = [path for record in records for path in record["outputs"].values() if path.startswith(home)]
     used = {path for record in upstream(records, tables) for path in record["outputs"].values()}
@@ -44,6 +53,12 @@ def orphaned(root: Path, cache: Path) -> list[tuple[Path, str]]:
         if finished and not is_used and not is_kept:
             orphans[root / folder] = f"output of {record['stage']}; no experiment uses it"
     return sorted((path, why) for path, why in orphans.items() if not any(parent in orphans for parent in path.parents))
+
+
+def _finished_since(results: Path, failure: dict) -> bool:
+    """Whether a failed job's experiment has finished after it."""
+    path = results / "experiments" / str(failure.get("experiment")) / "run.json"
+    return path.exists() and read_json(path)["finished"] > failure["finished"]
 
 
 def _partial(root: Path) -> Iterator[Path]:

@@ -268,7 +268,8 @@ def read_vectors(table: Table, path: Path) -> Packed:
 
 
 def _made_anew(path: Path) -> str:
-    return f"snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
+    own = Path(path).parent.name if "experiments" in Path(path).parts else "NAME"
+    return f"snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', own)} -- {path}"
 
 
 @contextmanager
