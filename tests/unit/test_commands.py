@@ -228,8 +228,13 @@ def test_a_failure_that_an_experiment_has_finished_without_is_an_orphan(project)
     failure.parent.mkdir(parents=True)
     times = {"2000-01-01T00:00:00+00:00": {failure}, "2999-01-01T00:00:00+00:00": set()}
     for finished, found in times.items():
-        failure.write_text(json.dumps({"stage": "import_contexts", "experiment": "tiny", "finished": finished}))
+        of = {"stage": "import_contexts", "experiment": "tiny", "finished": finished}
+        failure.write_text(json.dumps(of | {"outputs": {"contexts": f"{failure.parent}/contexts.parquet"}}))
         assert {path for path, _ in orphaned(Path(), Path("cache"))} == found
+    copy = Path("results/copy/contexts/c2")
+    shutil.copytree(failure.parent, copy)
+    copy.joinpath("failure.json").write_text(failure.read_text().replace("2999", "2000"))
+    assert orphaned(Path(), Path("cache")) == []
 
 
 def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):

@@ -213,10 +213,24 @@ def test_budgets_and_repeated_contexts_are_checked_before_a_run(tmp_path):
     context = {"question_id": "q0", "text": "Ann."}
     lines(file, [context | {"budget": 64}, context | {"budget": 65}, context | {"budget": 64}, context])
     with pytest.raises(
-        SecateurError, match="budget 65 is not measured; measured: 64, 128.*of budget 64 in line 1 already"
+        SecateurError, match=r"budget 65 is not measured; measured: 64, 128.*of budget 64 in line 1 already"
     ) as told:
         evaluate.experiment_of(own, given={"contexts": [str(file)]})
     assert "2 problems" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "override", ["system.assembly='default+budget=3000'", "experiment.options={all: {assembly: default+budget=3000}}"]
+)
+def test_the_budget_of_answers_is_that_of_the_assembly_which_the_run_takes(tmp_path, override):
+    own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"
+    lines(
+        file,
+        [{"question_id": "q0", "text": "Ann.", "budget": 3000}, {"question_id": "q0", "text": "Ann.", "budget": 512}],
+    )
+    name = evaluate.experiment_of(own, given={"contexts": [str(file)]}, overrides=(override,))
+    (mine,) = [v for v in variants(Path("conf"), name, (override,)) if v.system == "mine"]
+    assert dict(mine.axes)["answer"].endswith("3000 tokens")
 
 
 def test_a_file_of_an_earlier_call_is_told_from_anothers(tmp_path):

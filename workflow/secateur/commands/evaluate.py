@@ -201,7 +201,9 @@ def experiment_of(
     for path, text in files.items():
         _check_free(path, text)
     asked, passages = own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
-    budgets = option(CONF, "eval", "default", overrides).budgets, option(CONF, "assembly", "default", overrides).budget
+    chosen = option(CONF, "experiment", experiment, overrides).options.get("all", {}).get("assembly")
+    assembly = chosen or option(CONF, "system", "_default", overrides).assembly
+    budgets = option(CONF, "eval", "default", overrides).budgets, option(CONF, "assembly", assembly, overrides).budget
     for _, path in _named("contexts", (given or {}).get("contexts") or ()):
         check_lines(path, asked, passages, *budgets)
     for path, text in files.items():

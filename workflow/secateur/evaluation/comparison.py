@@ -240,9 +240,12 @@ def axes_of(variant: Mapping[str, Any], scorer: str | None) -> tuple[tuple[str, 
 
 
 def differing(left: Mapping[str, str], right: Mapping[str, str], metric: str) -> list[str]:
-    """The axes in which two rows of a metric differ; what answers is an axis of figures of answers alone."""
-    axes = AXES if metric.partition("@")[0] in OF_ANSWERS else AXES[:-1]
-    return [axis for axis in axes if left.get(axis) != right.get(axis)]
+    """The axes in which two rows of a metric differ; what answers is an axis of figures of answers alone.
+
+    Rows of 0.2 do not say what answers.
+    """
+    told = metric.partition("@")[0] in OF_ANSWERS and "answer" in left and "answer" in right
+    return [axis for axis in (AXES if told else AXES[:-1]) if left.get(axis) != right.get(axis)]
 
 
 def _axis(a: Row, b: Row) -> str | None:

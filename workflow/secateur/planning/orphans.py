@@ -37,8 +37,8 @@ def orphaned(root: Path, cache: Path) -> list[tuple[Path, str]]:
     orphans = {path: "partial file of a killed job" for folder in searched for path in _partial(folder)}
     records = [record for record in map(record_at, results.rglob("run.json")) if record and record["outputs"]]
     for path in results.rglob("failure.json"):
-        record = read_json(path)
-        if not path.with_name("run.json").exists() and _finished_since(results, record):
+        record = record_at(path)
+        if record and not path.with_name("run.json").exists() and _finished_since(results, record):
             orphans[path] = (
                 f"record of a failed {record['stage']}; {record['experiment']} has finished since without it"
             )

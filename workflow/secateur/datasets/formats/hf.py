@@ -187,8 +187,9 @@ def _as_list(value: Any) -> Any:
 
 def _first(key: str, value: Any) -> Any:
     """The one value of a list, null for none; every gold answer. Of several it would be a guess, and the list is refused."""
-    alone = isinstance(value, list) and key != "answer" and len({repr(item) for item in value}) < 2
-    return (value or [None])[0] if alone else value
+    present = [item for item in value if item is not None] if isinstance(value, list) else []
+    alone = isinstance(value, list) and key != "answer" and len({repr(item) for item in present}) < 2
+    return (present or [None])[0] if alone else value
 
 
 def _problems(files: Files, forms: Forms) -> Problems:

@@ -82,12 +82,17 @@ def _faults(record: Mapping[str, Any]) -> list[str]:
     return [
         f"supporting_facts names {fact[0]!r:.80}, which the context has with {len(titles[fact[0]])} texts"
         for fact in record.get("supporting_facts", [])
-        if isinstance(fact, list) and isinstance(fact[0], str) and len(titles.get(fact[0], ())) > 1
+        if _is_fact(fact) and len(titles.get(fact[0], ())) > 1
     ] + [
         f"supporting_facts has {fact!r:.80}"
         for fact in record.get("supporting_facts", [])
-        if not (isinstance(fact, list) and len(fact) == 2 and fact[0] in titles and type(fact[1]) is int)
+        if not (_is_fact(fact) and fact[0] in titles)
     ]
+
+
+def _is_fact(value: Any) -> bool:
+    """Whether a value is [title, number]."""
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and type(value[1]) is int
 
 
 def _is_paragraph(value: Any) -> bool:
