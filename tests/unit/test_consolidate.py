@@ -37,6 +37,17 @@ NEVER = [
     ("C#", "C++", "sign"),
     ("Cl−", "Cl", "sign"),
     ("LX Legislature", "LXI Legislature", "marker"),
+    ("p < .05", "p > .05", "sign"),
+    ("fine of €5 million", "fine of $5 million", "sign"),
+    ("5%", "5", "sign"),
+    ("1-2 km", "1.2 km", "sign"),
+    ("3:1", "3-1", "sign"),
+    ("10.3", "10^3", "sign"),
+    ("sixteenth century", "seventeenth century", "number"),
+    ("12 Jan 2019", "12 Feb 2019", "date"),
+    ("southwestern coast", "southeastern coast", "direction"),
+    ("symptomatic", "asymptomatic", "polarity"),
+    ("legal", "illegal", "polarity"),
 ]
 ALWAYS = [
     ("brown bear", "brown bears"),
@@ -47,6 +58,7 @@ ALWAYS = [
     ("companies", "company"),
     ("+5", "5"),
     ("COVID-19", "Covid 19"),
+    ("The Williams report", "Williams report"),
 ]
 
 
@@ -122,6 +134,14 @@ def test_forced_pairs_join_and_forbidden_ones_stay_apart():
     )
     assert rule[0] == rule[1] == "forced"
     assert not any({2, 3} <= set(group) for group in made)
+
+
+def test_a_name_whose_ending_differs_is_joined_by_its_vector_alone():
+    texts = ["William", "Williams"]
+    for cosine, expected in ((0.58, []), (0.92, [[0, 1]])):
+        vectors = np.array([[1, 0], [cosine, np.sqrt(1 - cosine**2)]], np.float32)
+        made, _ = alias_groups(texts, vectors, range_pairs(vectors, 0.93), link=0.91, guarded=True)
+        assert made == expected
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])

@@ -220,7 +220,7 @@ def test_budgets_and_repeated_contexts_are_checked_before_a_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "override", ["system.assembly='default+budget=3000'", "experiment.options={all: {assembly: default+budget=3000}}"]
+    "override", ["system.assembly='default+budget=3000'", "experiment.options={all: {assembly: 'default+budget=3000'}}"]
 )
 def test_the_budget_of_answers_is_that_of_the_assembly_which_the_run_takes(tmp_path, override):
     own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"

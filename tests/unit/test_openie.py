@@ -124,6 +124,18 @@ CONSTRUCTIONS = {
 }
 
 
+CONTRASTS = {
+    "apposition, denied": ("Paris, not London, is the capital.", [("Paris", "is", "capital")]),
+    "apposition, denied by two words": ("Smith, not yet a minister, met Churchill.", [("Smith", "met", "Churchill")]),
+    "contrast of places": ("Bob was not born in Paris but in London.", [("Bob", "was not born in", "Paris")]),
+    "contrast of objects": ("The firm did not buy Intel but Nvidia.", [("firm", "did not buy", "Intel")]),
+    "contrast without denial": (
+        "The engine is slow but reliable.",
+        [("engine", "is", "reliable"), ("engine", "is", "slow")],
+    ),
+}
+
+
 @pytest.fixture(scope="module")
 def parser():
     return load_parser()
@@ -135,6 +147,12 @@ def facts(parser):
         return [(t.head, t.relation, t.tail) for t in extract(parser, [text])[0][0]]
 
     return read
+
+
+@pytest.mark.parametrize("name", CONTRASTS)
+def test_what_is_denied_of_one_is_not_said_of_the_other(facts, name):
+    text, expected = CONTRASTS[name]
+    assert sorted(facts(text)) == sorted(expected)
 
 
 @pytest.mark.parametrize("name", CONSTRUCTIONS)

@@ -98,10 +98,8 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
     if unknown := _unknown(own):
         yield "evidence", f"{unknown:,} ids are of no passage of their question's group, and are left out"
     if lost := evidence.height - resolved.height:
-        yield (
-            "evidence",
-            f"{lost:,} of {evidence.height:,} entries stand in no single passage; they count for token recall alone",
-        )
+        share = f"{lost:,} of {evidence.height:,} entries"
+        yield "evidence", f"{share} stand in no single passage; they count for token recall alone"
         quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
         yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
     eval_ = option(CONF, "eval", "default")
@@ -202,7 +200,7 @@ def experiment_of(
         _check_free(path, text)
     asked, passages = own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
     chosen = option(CONF, "experiment", experiment, overrides).options.get("all", {}).get("assembly")
-    assembly = chosen or option(CONF, "system", "_default", overrides).assembly
+    assembly = chosen or option(CONF, "system", "bm25", overrides).assembly
     budgets = option(CONF, "eval", "default", overrides).budgets, option(CONF, "assembly", assembly, overrides).budget
     for _, path in _named("contexts", (given or {}).get("contexts") or ()):
         check_lines(path, asked, passages, *budgets)

@@ -23,6 +23,7 @@ from secateur.core.cache import digest
 from secateur.core.redaction import redacted
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
+from secateur.evaluation.subsets import MAIN
 from secateur.stage.lineage import Record, cost, upstream
 
 __all__ = [
@@ -125,7 +126,7 @@ def _shown(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the policy, else of the best scorer; one that does not see the answer is preferred."""
     if (rows["scorer"] == POLICY).any():  # its baselines are scorers beside it
         return rows.filter(scorer=POLICY)
-    own = rows.filter((pl.col("subset") == "all") & pl.col("metric").is_in(HEADLINES))
+    own = _of_main(rows).filter(pl.col("metric").is_in(HEADLINES))
     if own.is_empty() or own["scorer"].null_count() == own.height:
         return rows
     first = next(metric for metric in HEADLINES if (own["metric"] == metric).any())
@@ -136,13 +137,19 @@ def _shown(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(same)
 
 
+def _of_main(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the subset that pages are about."""
+    main = next((subset for subset in MAIN if (rows["subset"] == subset).any()), "all")
+    return rows.filter(subset=main)
+
+
 def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
     """(name, value, step): headline metrics with their intervals, and metrics at budgets as curves.
 
     What stands before a slash is a section of MLflow's charts: a curve has one of its own, headed by the whole name.
     """
     found = []
-    whole = rows.filter(pl.col("subset") == "all")
+    whole = _of_main(rows)
     for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
         if metric in HEADLINES:
             name = metric.removesuffix("@claim")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.graph.consolidation.guards import blocked_by, normal_form
+from secateur.graph.consolidation.guards import blocked_by, is_same_word_for_word, normal_form
 from secateur.graph.consolidation.screen import ROUNDING, Pairs, near_pairs
 
 __all__ = ["alias_groups", "medoids", "range_pairs"]
@@ -38,8 +38,8 @@ def alias_groups(
 ) -> tuple[list[list[int]], dict[int, str]]:
     """(sorted alias groups of two or more entities, the rule by which each member joined).
 
-    Forced pairs join first, then acronyms and equal normal forms, then pairs by falling cosine under complete link:
-    every pair of a group has cosine >= `link`. Without `guarded` (the released code), whole components are joined. No group
+    Forced pairs join first, then acronyms and equal normal forms (under complete link where a name differs in its ending),
+    then pairs by falling cosine under complete link: every pair of a group has cosine >= `link`. Without `guarded` (the released code), whole components are joined. No group
     has a pair of `forbidden`.
     """
     from scipy.cluster.hierarchy import DisjointSet
@@ -77,7 +77,7 @@ def alias_groups(
         for same in by_form.values():
             for n, other in enumerate(same):
                 for first in same[:n]:
-                    join_alike(first, other, "form", -1)
+                    join_alike(first, other, "form", -1 if is_same_word_for_word(texts[first], texts[other]) else link)
     i, j, cosine = pairs
     for n in np.lexsort((j, i, -cosine)):
         join_alike(int(i[n]), int(j[n]), "cosine", link)

@@ -6,20 +6,23 @@ from itertools import zip_longest
 
 from secateur.models.words import stem, words
 
-__all__ = ["blocked_by", "distinctive_tokens", "normal_form"]
+__all__ = ["blocked_by", "distinctive_tokens", "is_same_word_for_word", "normal_form"]
 
 _ROMAN = re.compile(r"^(?=[ivxlc])(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")  # to 99
 _SIGN = re.compile(r"(?<![^\s(\[])[-−–](?=\.?\d)|(?<=[^\W_])[+#−]+(?!\w)")  # -7 °C, C++, F#, Cl−; +5 is 5
+_SYMBOL = re.compile(r"[<>≤≥=≠~≈±%‰$€£¥^]|(?<=\d)[^\w\s](?=\d)")  # 10^3, 3:1, 1.2
 WORDS = {  # of a word in two categories, the later wins
     "number": (
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
         "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
-        "billion half dozen first second third fourth fifth sixth seventh eighth ninth tenth last primary secondary "
-        "tertiary"
+        "billion trillion half dozen first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+        "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth "
+        "sixtieth seventieth eightieth ninetieth hundredth thousandth last primary secondary tertiary"
     ),
     "date": (
         "january february march april may june july august september october november december monday tuesday "
-        "wednesday thursday friday saturday sunday spring summer autumn fall winter"
+        "wednesday thursday friday saturday sunday spring summer autumn fall winter "
+        "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun"
     ),
     "polarity": (
         "no not non never without neither nor none anti pro un dis mis positive negative increase decrease increased "
@@ -29,12 +32,14 @@ WORDS = {  # of a word in two categories, the later wins
         "minor hyper hypo pre post inter intra"
     ),
     "direction": (
-        "north south east west northern southern eastern western northeast northwest southeast southwest left right "
+        "north south east west northern southern eastern western northeast northwest southeast southwest "
+        "northeastern northwestern southeastern southwestern left right "
         "upper lower top bottom front back up down inside outside anterior posterior dorsal ventral"
     ),
 }
+ARTICLES = frozenset({"the", "a", "an"})
 CATEGORY = {word: category for category, words in WORDS.items() for word in words.split()}
-PREFIXES = ("non", "anti", "un", "hyper", "hypo", "pre", "post", "inter", "intra", "dis")
+PREFIXES = ("non", "anti", "un", "hyper", "hypo", "pre", "post", "inter", "intra", "dis", "in", "im", "il", "ir", "a")
 
 
 @lru_cache(maxsize=1 << 18)
@@ -55,9 +60,10 @@ def _category(token: str) -> str | None:
 
 @lru_cache(maxsize=1 << 18)
 def distinctive_tokens(text: str) -> tuple[tuple[str, str], ...]:
-    """(category, token) pairs in order, on which two forms of one entity must agree; signs, which are no words, last."""
+    """(category, token) pairs in order, on which two forms of one entity must agree; signs and symbols, no words, last."""
     tokens = tuple((category, token) for token in _tokens(text) if (category := _category(token)))
-    return tokens + tuple(("sign", re.sub("[−–]", "-", sign)) for sign in _SIGN.findall(text))
+    signs = (*_SIGN.findall(text), *_SYMBOL.findall(text))
+    return tokens + tuple(("sign", re.sub("[−–]", "-", sign)) for sign in signs)
 
 
 def blocked_by(left: str, right: str) -> str | None:
@@ -69,8 +75,8 @@ def blocked_by(left: str, right: str) -> str | None:
     'number'
     >>> blocked_by("North Korea", "South Korea")
     'direction'
-    >>> blocked_by("−18 °C", "18 °C")
-    'sign'
+    >>> blocked_by("−18 °C", "18 °C"), blocked_by("p < .05", "p > .05")
+    ('sign', 'sign')
     >>> blocked_by("the contract", "contracts") is None
     True
     """
@@ -92,11 +98,27 @@ def _differ_in_prefix(left: str, right: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 18)
+def _capitalised(text: str) -> frozenset[str]:
+    """The words of a text that begin with a capital; an ending may be part of such a name, as in Williams."""
+    return frozenset(word.casefold() for word in re.findall(r"[^\W\d_]\w*", text) if word[0].isupper())
+
+
+def is_same_word_for_word(left: str, right: str) -> bool:
+    """Whether two texts of one normal form differ in case, marks, determiners and plurals of common words alone.
+
+    >>> is_same_word_for_word("The contract", "contracts"), is_same_word_for_word("William", "Williams")
+    (True, False)
+    """
+    names = _capitalised(left) | _capitalised(right)
+    return names.isdisjoint((set(_tokens(left)) ^ set(_tokens(right))) - ARTICLES)
+
+
+@lru_cache(maxsize=1 << 18)
 def normal_form(text: str) -> str:
     """Text without case, punctuation, determiners and plural endings.
 
     >>> normal_form("The Brown-Bears")
     'brown bear'
     """
-    words = [stem(t) for t in _tokens(text) if t not in ("the", "a", "an")]
+    words = [stem(t) for t in _tokens(text) if t not in ARTICLES]
     return " ".join(words) or text

@@ -1,5 +1,6 @@
 """Surface forms of triples, and the filter that all extractors share."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -28,6 +29,8 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+RAISED = re.compile(r"(?<=\d)[⁺⁻]?[⁰¹²³⁴-⁹]+")  # in NFKC 10⁵ would be 105, and 1½ 11⁄2
+FRACTION = re.compile(r"(?<=\d)[¼-¾⅐-⅞]")
 DETERMINERS = frozenset({"a", "an", "the", "this", "that", "these", "those"})
 PRONOUNS = word_set(
     "i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself "
@@ -137,6 +140,7 @@ def normalise(text: str) -> str:
     AutoPrunedRetriever 2.2. Idempotent; empty for a text of determiners and punctuation only.
     """
     if not text.isascii():
+        text = RAISED.sub(r"^\g<0>", FRACTION.sub(r" \g<0>", text))
         text = unicodedata.normalize("NFKC", text).translate(TYPOGRAPHY)
     text = " ".join(text.split())
     while (shorter := _strip_determiners(_strip_punctuation(text))) != text:
@@ -166,18 +170,20 @@ def _strip_punctuation(text: str) -> str:
 
 
 def _loose_start(text: str) -> bool:
-    """True if the first character is removable punctuation; false for -5, .5, #3, (R)-lactate."""
+    """True if the first character is removable punctuation; false for -5, –$2, .5, #3, (R)-lactate."""
     first, following = text[0], text[1:2]
     if first in BRACKETS:
         partner = _partner(text)
         return partner in (-1, len(text) - 1)
+    if first == "–" or (first == "-" and not following.isalnum()):
+        return not re.match(r"[.$€£¥]?\d", text[1:])
     if first in "-.#@%&" and following.isalnum():
         return first == "-" and not following.isdigit()
     return _is_mark(first)
 
 
 def _loose_end(text: str) -> bool:
-    """True if the last character is removable punctuation; false for U.S., C#, 5%, f(x)."""
+    """True if the last character is removable punctuation; false for U.S., C#, 5 %, f(x)."""
     last, before = text[-1], text[-2:-1]
     word = text.rsplit(" ", 1)[-1]
     if last == ".":
@@ -185,7 +191,7 @@ def _loose_end(text: str) -> bool:
     if last in BRACKETS.values():
         opening = next(o for o, c in BRACKETS.items() if c == last)
         return text.count(opening) < text.count(last)
-    if last in "%#" and before.isalnum():
+    if (last in "%#" and before.isalnum()) or (last in "%‰" and text[:-1].rstrip()[-1:].isdigit()):
         return False
     return _is_mark(last)
 

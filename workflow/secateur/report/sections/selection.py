@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from secateur.report.format import SEES, Part, dots, note, pivoted
+from secateur.report.format import SEES, Part, dots, note, of_fewer, pivoted
 from secateur.report.sections.differences import MAIN
 from secateur.report.table import Column, Table
 
@@ -28,12 +28,14 @@ def selection_parts(dataset: str, rows: pl.DataFrame, families: Mapping[str, str
         subsets = computed["subset"].unique(maintain_order=True).to_list()
         main = MAIN if MAIN in subsets else subsets[0]
         # The costly scorers are computed for some questions only.
-        best = computed.filter(pl.col("n") == pl.col("n").max().over("subset"), subset=main)
+        best = computed.filter(~of_fewer("subset"), subset=main)
+        left = sorted(set(computed.filter(subset=main)["name"]) - set(best["name"]))
         best = best.sort("value", "name", descending=[True, False])
         yield {
             "title": f"F1 at gold size, {sees}, {main}",
             **dots(best, families, f"F1 on {dataset}, {sees}", "F1 at gold size", SHOWN),
             "open": True,
+            "note": f"Not drawn, of fewer questions: {', '.join(left)}." if left else "",
         }
         yield {
             "title": f"F1 at gold size by subset, {sees}",

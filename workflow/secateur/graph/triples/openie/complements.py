@@ -11,6 +11,7 @@ from secateur.graph.triples.openie.tree import (
     direct_subject,
     existential_nouns,
     has_preposition,
+    is_contrasted,
     is_infinitive,
     is_relative,
     is_verb,
@@ -131,7 +132,7 @@ def prepositional_complements(tree: Tree, preposition: int, relation: str, depth
         elif dep in ("prep", "pcomp") and tree.children[child] and depth < MAX_DEPTH:
             governs = any(tree.deps[k] == "pobj" for k in tree.children[preposition])
             yield from prepositional_complements(tree, child, relation if governs else link, depth + 1)
-        elif dep == "conj" and tree.tags[child] == "IN":
+        elif dep == "conj" and tree.tags[child] == "IN" and not is_contrasted(tree, preposition, child):
             yield from prepositional_complements(tree, child, relation, depth + 1)
 
 

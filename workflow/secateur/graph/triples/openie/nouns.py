@@ -24,7 +24,7 @@ def noun_facts(tree: Tree) -> list[PlacedFact]:
             dep = tree.deps[child]
             if dep == "prep":
                 facts += _prepositional_facts(tree, i, child)
-            elif dep == "appos" and not is_verb(tree, child):
+            elif dep == "appos" and not is_verb(tree, child) and not _is_denied(tree, child):
                 facts += _pairs(tree, i, copula_of(tree, i), conjuncts(tree, child))
             elif dep == "poss" and tree.tags[child] in NOUN_TAGS:
                 facts += _possession(tree, child, i)
@@ -36,6 +36,13 @@ def noun_facts(tree: Tree) -> list[PlacedFact]:
                 facts += [fact for c in deeper for fact in _pairs(tree, i, c.relation, [c.tail])]
                 facts += [] if deeper else _pairs(tree, i, copula_of(tree, i), conjuncts(tree, child))
     return facts
+
+
+def _is_denied(tree: Tree, word: int) -> bool:
+    """Whether an apposition is what its noun is not: "Paris, not London"."""
+    first = min(phrase(tree, word), default=word)
+    nearby = {*range(max(0, first - 2), first), *tree.children[word]}  # "not yet a minister"
+    return any(tree.words[k].lower() == "not" for k in nearby)
 
 
 def _prepositional_facts(tree: Tree, noun: int, preposition: int) -> list[PlacedFact]:

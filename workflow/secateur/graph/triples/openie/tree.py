@@ -16,6 +16,7 @@ __all__ = [
     "direct_subject",
     "existential_nouns",
     "has_preposition",
+    "is_contrasted",
     "is_infinitive",
     "is_relative",
     "is_verb",
@@ -72,8 +73,19 @@ def conjuncts(tree: Tree, i: int) -> list[int]:
     """A word and the words coordinated with it, in text order, without verbs, which head clauses."""
     words = [i]
     for word in words:  # grows while it is read
-        words += [k for k in tree.children[word] if tree.deps[k] == "conj" and not is_verb(tree, k)]
+        joined = [k for k in tree.children[word] if tree.deps[k] == "conj" and not is_verb(tree, k)]
+        words += [k for k in joined if not is_contrasted(tree, word, k)]
     return words
+
+
+def is_contrasted(tree: Tree, word: int, other: int) -> bool:
+    """Whether what is denied of a word is not denied of the one that "but" joins to it: "not in Paris but in London"."""
+    if not any(tree.words[k].lower() == "but" for k in tree.children[word] if tree.deps[k] == "cc" and k < other):
+        return False
+    clause = [word]
+    while not is_verb(tree, clause[-1]) and tree.heads[clause[-1]] != clause[-1]:
+        clause.append(tree.heads[clause[-1]])
+    return any(tree.deps[k] == "neg" for w in clause for k in tree.children[w])
 
 
 def objects(tree: Tree, preposition: int) -> list[int]:
