@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from tests.support.report_rows import metric
 from tests.support.tracking_results import CONF, FIGURES, HOME, RESULTS, figure, note, ran, record
 
 from secateur.config.compose import option
@@ -151,3 +152,18 @@ def test_a_ledger_of_a_later_release_is_left_and_no_stage_is_asked_for_it():
     assert f"holds {newer}" in str(error.value)
     assert str(error.value).count("Fix: ") == str(error.value).count(str(path)) == 1
     assert path.exists()
+
+
+def test_the_figures_of_a_run_are_those_of_the_subset_that_pages_are_about():
+    rows = [
+        metric("rankers", "f1_at_gold", value, scorer, subset=subset, n=n)
+        for scorer, subset, value, n in (
+            ("one", "all", 0.3755, 1982),
+            ("other", "all", 0.37, 1982),
+            ("one", "cat1-4", 0.3715, 1536),
+            ("other", "cat1-4", 0.38, 1536),
+        )
+    ]
+    shown = ledger._shown(pl.DataFrame(rows))
+    assert shown["scorer"].unique().to_list() == ["other"]
+    assert ledger._figures(shown)[0] == ("f1_at_gold", 0.38, 0)
