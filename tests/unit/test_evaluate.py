@@ -230,7 +230,7 @@ def test_the_budget_of_answers_is_that_of_the_assembly_which_the_run_takes(tmp_p
     )
     name = evaluate.experiment_of(own, given={"contexts": [str(file)]}, overrides=(override,))
     (mine,) = [v for v in variants(Path("conf"), name, (override,)) if v.system == "mine"]
-    assert dict(mine.axes)["answer"].endswith("3000 tokens")
+    assert mine["assembly"] == "default+budget=3000"
 
 
 def test_a_file_of_an_earlier_call_is_told_from_anothers(tmp_path):

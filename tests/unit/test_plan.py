@@ -103,7 +103,9 @@ def test_the_option_a_system_has_already_is_no_variant_of_its_own(write):
 def test_the_budget_of_answers_is_an_axis_of_a_row(write):
     one, other = (
         dict(v.axes)
-        for v in write(axes="{assembly: [{budget: 2048}]}", systems="[title_zsum]", exclude="[{order: aware}]")
+        for v in write(
+            answers="true", axes="{assembly: [{budget: 2048}]}", systems="[title_zsum]", exclude="[{order: aware}]"
+        )
     )
     assert {axis for axis in one if one[axis] != other[axis]} == {"answer"}
 

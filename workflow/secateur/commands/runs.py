@@ -87,6 +87,7 @@ def why(
     """List the jobs that would run, and the key, file or module that causes each."""
     from secateur.planning.dry_run import dry_run
 
+    needs("snakemake")
     in_clone()
     experiment, path = _experiment_and_file(target)
     planned = dry_run(experiment, changed or (), path)
@@ -125,6 +126,7 @@ def _experiment_and_file(target: str) -> tuple[str, Path | None]:
 
 def plan(experiment: Experiment, changed: Overrides = None) -> None:
     """Estimate how long an experiment takes here: jobs that ran here, scaled by the sizes of the data."""
+    needs("snakemake")
     in_clone()
     estimate = estimate_of(experiment_named(experiment), changed or ())
     if not estimate.jobs:

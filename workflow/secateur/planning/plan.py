@@ -305,7 +305,7 @@ class _Resolved:
             base=self.name,
             order=order,
             options=tuple(sorted(options.items())),
-            axes=tuple(sorted(self._row_axes(options, assembly).items())),
+            axes=tuple(sorted(self._row_axes(options, assembly, has_contexts and answered).items())),
             study=study,
             gained=has_contexts and gained,
             answered=has_contexts and answered,
@@ -331,7 +331,7 @@ class _Resolved:
         suffixed = order == "aware" and layout.scorer_order(self.system.ranker) == "blind"
         return self.system.ranker + "+neighbour" * suffixed
 
-    def _row_axes(self, options: dict[str, str], assembly) -> dict[str, str]:
+    def _row_axes(self, options: dict[str, str], assembly, is_answered: bool) -> dict[str, str]:
         """The axes in which two rows may differ, besides the order, by name (`comparison.AXES`)."""
         ranked = [options[axis] for axis in layout.FAMILIES[options["family"]] if axis not in ("order", "lm")]
         ranker = [options["family"], ".".join(ranked), options["pick"].removesuffix("+neighbour")]
@@ -346,5 +346,5 @@ class _Resolved:
             "placement": assembly.placement,
             "reader": options["reader"] + assembly.counter,
             "memory": options["memory"],
-            "answer": f"{options['answer']}, {assembly.budget} tokens",
+            "answer": f"{options['answer']}, {assembly.budget} tokens" if is_answered else "",
         }
