@@ -148,6 +148,8 @@ def test_another_data_set_is_another_leaderboard_and_what_has_no_choice_is_hidde
 
 
 def test_a_plot_shows_the_metric_that_is_chosen(opened):
+    from selenium.webdriver.support.ui import WebDriverWait
+
     where = ("css selector", "h2 ~ .asking:not(#browser .asking) select")
     choice = WebDriverWait(opened, 60).until(lambda page: page.find_elements(*where))[0]  # a busy machine draws late
     drawn = [one for one in opened.find_elements("css selector", ".switched figure") if one.is_displayed()]
