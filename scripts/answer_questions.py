@@ -33,8 +33,8 @@ def _check_budget(contexts: pl.DataFrame, budget: int) -> None:
     """Raise SecateurError if no context has the budget of answers, so that every answer would be a closed-book one."""
     if not made_for(contexts, [budget]):
         raise SecateurError(
-            f"no context of the file is of budget {budget}, which questions are answered with. Fix: add them, or set "
-            "assembly.budget to one that is there."
+            f"questions are answered at budget {budget} (assembly.budget), of which the imported file has no context. "
+            "Fix: add them, or set assembly.budget to a budget of the file."
         )
 
 

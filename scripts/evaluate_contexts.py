@@ -65,8 +65,8 @@ def run(cfg, inputs, outputs, ctx):
     ctx.note_counts({"gold_passages_without_words": unmeasured})
     if unknown:
         ctx.warn(
-            f"{len(unknown)} times a question has no context at a budget, but one at another: that budget's figures "
-            "leave it out"
+            f"{len(unknown)} contexts are missing, each of a question that has one at another budget: the figures at "
+            "that budget leave the question out"
         )
     outputs["question_metrics"] = pl.concat([long_rows([]), *tables])
     return {"questions": len(golds[None]), "scorers": len(scorers)}

@@ -96,10 +96,10 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
     answers = questions.height - questions["answer"].null_count()
     yield "questions", f"{questions.height:,}: {held:,} with evidence, {answers:,} with an answer"
     if unknown := _unknown(own):
-        yield "evidence", f"{unknown:,} ids are of no passage of their question's group, and are left out"
+        yield "evidence", f"{unknown:,} ids name no passage of their question's group, and are left out"
     if lost := evidence.height - resolved.height:
         share = f"{lost:,} of {evidence.height:,} entries"
-        yield "evidence", f"{share} stand in no single passage; they count for token recall alone"
+        yield "evidence", f"{share} stand in no passage, or in several; they count for token recall alone"
         quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
         yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
     eval_ = option(CONF, "eval", "default")
@@ -308,7 +308,9 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
                 f"--{kind} {text}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it"
             )
         if name in TAKEN:
-            raise SecateurError(f"--{kind} {text}: {name!r} names rows of ours. Fix: --{kind} my_{name}={file}")
+            raise SecateurError(
+                f"--{kind} {text}: {name!r} is the name of a row of Secateur. Fix: --{kind} my_{name}={file}"
+            )
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
         yield name, path
@@ -340,9 +342,9 @@ def _check_free(path: Path, text: str | Path) -> None:
         home = option_files.place(CONF, "peer" if peer else path.parent.name, path.stem)
         taken = f"{home}.yaml: {path.stem}" if derived or peer else path
         own = path.is_symlink() or (path.is_file() and path.read_text(encoding="utf-8").startswith(HEAD))
-        of = "an earlier call wrote it for another file" if own else "is another's"
+        of = "an earlier call wrote it for another file" if own else "`secateur evaluate` did not write it"
         fix = "--name OTHER" if path.parent.name in ("dataset", "experiment") else "NAME=FILE with another name"
-        raise SecateurError(f"{taken} exists, and {of}. Fix: {fix}{', or remove it' * own}")
+        raise SecateurError(f"{taken} exists: {of}. Fix: {fix}{', or remove it' * own}")
 
 
 def _folder_line(text: str) -> str:

@@ -100,7 +100,7 @@ def report(
 ) -> None:
     """Write the report of an unfinished experiment, with a list of missing rows. Runs nothing else.
 
-    Figures that a run would make anew, as under other settings, are missing.
+    Figures that are out of date, as after a change of settings, are left out.
     """
     needs("snakemake")
     page = EXPERIMENTS / experiment_named(experiment) / "unfinished/report.html"

@@ -203,7 +203,7 @@ def status() -> None:
     print(f"SLURM       {_queued()}")
     print(f"drivers     {len(driving)}" + (f": process {', '.join(map(str, driving))}" if driving else ""))
     if locks and not driving:
-        print("lock        a run was killed, or another machine drives it. Fix: if none does, secateur resume")
+        print("lock        a run was killed, or another machine drives it. Fix: secateur resume, if no machine does")
     failures = sorted(Path("results").rglob("failure.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     print(f"failed      {len(failures)} jobs")
     for path in failures[:FAILURES]:

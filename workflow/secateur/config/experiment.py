@@ -38,7 +38,7 @@ class System:
     contexts: str | None = key("JSONL file of contexts made elsewhere, in place of a ranking")
     answers_only: bool = key("answer questions in every experiment, and report only the answers")
     plain: bool = key(
-        "lexical: a plain ranking, a baseline of other systems; false: a method of ours, as the graph's rows"
+        "lexical: the row is a baseline of other systems; false: it is a method of Secateur, as the graph's rows"
     )
     yours: bool = key("your own: starred in leaderboards, with a finding; contexts made elsewhere are too")
 

@@ -59,7 +59,7 @@ def made_for(contexts: pl.DataFrame, budgets: Collection[int]) -> list[int]:
 
 
 def unmade(contexts: pl.DataFrame, budgets: Collection[int]) -> set[tuple[str, int]]:
-    """(question, budget) for which no context was made elsewhere, though the question has one: nothing is known of these."""
+    """(question, budget) that imported contexts lack, of questions that they have at another budget: not measured, not empty."""
     elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
     made = set(elsewhere.select("question_id", "budget").unique().iter_rows())
     return {

@@ -1,7 +1,8 @@
 """Means with intervals, and paired differences of two sets of per-question values over resampling units.
 
 A row is a system (with its scorer, where it has several) in one order. Its axes are ranker, reranker, form, packing,
-placement, reader, memory, and for figures of answers what answers, at which budget. Two rows are paired that differ in one axis; rows of different orders are never paired.
+placement, reader, memory, and for figures of answers what answers, at which budget. Two rows are paired that differ in
+one axis; rows of different orders are never paired.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -215,7 +215,7 @@ class Memory:
         triples = self._triples(question)
         units = self._ranked(ready, question, triples)
         if len(units) > 1 and len({value for _, _, value in units}) == 1:
-            LOG.warning("question %r tells no passage from another: they stand in reading order", question)
+            LOG.warning("all passages score the same for question %r: they stand in reading order", question)
         context = self._written(ready, question, triples, units, budget)
         sources = tuple(
             Source(row.text, row.passage_id, ready.documents.get(row.passage_id or ""), row.says)

@@ -36,8 +36,8 @@ def primary_tests(
     """Every test of the family once for all data sets: row, minus, metric.
 
     Raises ConfigError for an entry with other keys, a row that the experiment lacks, rows that do not differ in exactly one
-    axis of comparison, and a metric that is not measured of the row. where: the experiment's file. is_whole: whether the
-    experiment has all of its file's rows; without, pairs of rows that it lacks are left out.
+    axis of comparison, and a metric that is not measured of the row. where: the experiment's file. is_whole: whether no
+    override has left out rows of the experiment's file; without, pairs of rows that it lacks are left out, not refused.
     """
     pairs = [(n, p) for n, p in enumerate(spec.primary) if is_whole or _present(p) <= {v.system for v in variants}]
     tests = [test for n, pair in pairs for test in _tests(spec, variants, option, pair, n, where)]

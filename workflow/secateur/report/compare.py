@@ -278,5 +278,5 @@ def lines(comparison: Comparison) -> list[str]:
         f"  verdict     {c['verdict']}",
     ]
     if len(c["axes"]) > 1:
-        body.append(f"  Warning: the rows differ in {len(c['axes'])} axes, so the difference is of no single one.")
+        body.append(f"  Warning: the rows differ in {len(c['axes'])} axes, so the difference is not due to one alone.")
     return [*head, *body]

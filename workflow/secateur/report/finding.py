@@ -164,10 +164,10 @@ def main_subset(rows: pl.DataFrame) -> str | None:
 
 
 def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
-    """The metric of the finding: the first of METRICS that is measured on at least half of the most questions.
+    """The metric of the finding: the first of METRICS measured on at least half as many questions as the best measured one.
 
-    Of several, or their budgets, the one that compares most rows of the user: theirs may have one length, or no passages. A
-    row counts where it has its questions: those whose contexts are short alone would speak for the others.
+    Of its budgets, and of such metrics, the one with the most of the user's rows is chosen: theirs may have one length, or
+    no passages. A row counts where it has 9 in 10 of its most questions, so that a few short contexts do not decide.
     """
     ranked = comparisons.filter(pl.col("axis").is_in(AXES))
     counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())

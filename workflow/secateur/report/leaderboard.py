@@ -49,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The rows of one data set, metric and order, the best first; those of fewer questions, controls, aware ones last."""
+    """Rows of one data set, metric and order, best first; then those of fewer questions, controls, and answer-aware rows."""
 
     dataset: str
     metric: str

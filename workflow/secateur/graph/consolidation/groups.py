@@ -39,8 +39,8 @@ def alias_groups(
     """(sorted alias groups of two or more entities, the rule by which each member joined).
 
     Forced pairs join first, then acronyms and equal normal forms (under complete link where a name differs in its ending),
-    then pairs by falling cosine under complete link: every pair of a group has cosine >= `link`. Without `guarded` (the released code), whole components are joined. No group
-    has a pair of `forbidden`.
+    then pairs by falling cosine under complete link: every pair of a group has cosine >= `link`. Without `guarded` (the
+    released code), whole components are joined. No group has a pair of `forbidden`.
     """
     from scipy.cluster.hierarchy import DisjointSet
 
