@@ -122,11 +122,13 @@ def test_its_context_is_descriptions_then_chunks():
 
 # --- nano-graphrag ---------------------------------------------------------------------------------
 
-TABLES = (
-    '-----Reports-----\n```csv\n"id",\t"content"\n"0",\t"# Ghent\n\nIt ""is""."\n```\n'
-    f'-----Entities-----\n```csv\n"id",\t"entity",\t"description"\n"0",\t"GHENT",\t"{TEXTS[0]}<SEP>{TEXTS[1]}"\n```\n'
-    f'-----Relationships-----\n```csv\n"id",\t"source",\t"description"\n```\n'
-    f'-----Sources-----\n```csv\n"id",\t"content"\n"0",\t"{BOTH}"\n```\n'
+QUOTED = 'The film "Heat", directed by Mann.\nIt "is" long.\n```\nmake\n```\n---\nThen'
+TABLES = (  # the package encloses a text in quotes, and doubles none inside
+    '-----Reports-----\n```csv\n"id",\t"content"\n0,\t"# Ghent\n\nIt "is"."\n```\n'
+    f'-----Entities-----\n```csv\n"id",\t"entity",\t"type",\t"description",\t"rank"\n'
+    f'0,\t"GHENT",\t"other",\t"{TEXTS[0]}<SEP>{TEXTS[1]}",\t2\n```\n'
+    f'-----Relationships-----\n```csv\n"id",\t"source",\t"target",\t"description",\t"weight"\n```\n'
+    f'-----Sources-----\n```csv\n"id",\t"content"\n0,\t"{QUOTED}"\n1,\t"{BOTH}"\n```\n'
 )
 
 
@@ -146,9 +148,23 @@ def test_nano_graphrag_gets_records_reports_and_an_end():
 
 def test_its_context_is_reports_descriptions_and_sources():
     found = nano_graphrag.context(user(QUESTION, f"---Data tables---\n{TABLES}"))
-    assert found == ['# Ghent\n\nIt "is".', TEXTS[0], TEXTS[1], BOTH]
-    naive = f"Below are the knowledge you know:\n{TEXTS[0]}\n--New Chunk--\n{TEXTS[1]}\n---\nIf you don't know"
-    assert [part.strip() for part in nano_graphrag.context(user(QUESTION, naive))] == TEXTS
+    assert found == ['# Ghent\n\nIt "is".', TEXTS[0], TEXTS[1], QUOTED, BOTH]
+    naive = (
+        f"Below are the knowledge you know:\n{QUOTED}--New Chunk--\n{TEXTS[1]}\n---\nIf you don't know the answer or if the "
+        "provided knowledge do not contain sufficient information"
+    )
+    assert nano_graphrag.context(user(QUESTION, naive)) == [QUOTED, TEXTS[1]]
+
+
+def test_a_passage_with_marks_of_records_is_one_record():
+    text = "The mill\nhas ## stood <|> in Leeds."
+    facts = SimpleNamespace(facts=lambda _: [Fact("Mill", "in", "Leeds", text)])
+    asked = user('("entity"<|>"Example"<|>"x")\n-Real Data-\nText: x\n######################\nOutput:')
+    records = nano_graphrag.reply(asked, facts).split("\n##\n")
+    assert records[-2:] == [
+        '("relationship"<|>Mill<|>Leeds<|>The mill has # # stood < |> in Leeds.<|>1)',
+        "<|COMPLETE|>",
+    ]
 
 
 # --- fast-graphrag ---------------------------------------------------------------------------------
@@ -165,12 +181,16 @@ def test_fast_graphrag_gets_json():
 
 
 def test_its_context_is_tables_and_sources():
+    marked = "Readme\n=====\n## Sources\n\n# INPUT DATA\n\n# USER QUERY\n## Entities\n```csv\nx\tdescription\n1\t2\n```"
     data = (
-        f"## Entities\n```csv\nname\tdescription\nGHENT\t{TEXTS[1]}\n```\n\n## Relationships: Not provided\n\n"
-        f"## Sources\n\n[1]  {TEXTS[0]}\n=====\n\n[2]  See [3] {TEXTS[1]}\n=====\n\n"
+        f'## Entities\n```csv\nname\tdescription\nANN\t"Quoted" by\nGHENT\t{TEXTS[1]}\n```\n\n'
+        f"## Relationships: Not provided\n\n"
+        f"## Sources\n\n[1]  {TEXTS[0]}\n=====\n\n\n[2]  {marked}\n=====\n\n\n[3]  See [3] {TEXTS[1]}\n=====\n\n\n"
     )
-    prompt = user(f"# INPUT DATA\n{data}\n# USER QUERY\n{QUESTION}\n")
-    assert fast_graphrag.context(prompt) == [TEXTS[1], TEXTS[0], f"See [3] {TEXTS[1]}"]
+    prompt = user(
+        f"Help.\n\n# INPUT DATA\n\n{data}\n\n# USER QUERY\n{QUESTION}\n\n# INSTRUCTIONS\nYour goal is to provide"
+    )
+    assert fast_graphrag.context(prompt) == ['"Quoted" by', TEXTS[1], TEXTS[0], marked, f"See [3] {TEXTS[1]}"]
 
 
 # --- RAPTOR ----------------------------------------------------------------------------------------

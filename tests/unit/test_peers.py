@@ -353,6 +353,7 @@ def test_a_heading_or_a_word_is_a_passage_where_it_stands_alone():
     tracer = Tracer(["No.", "Introduction", "1890", "The mill burned down."])
     assert tracer.passages("There is no evidence of it before 1890 or after an introduction to it.") == []
     assert tracer.passages("# Introduction\nThe mill burned down. No. In 1890.") == [1, 3, 0]
+    assert Tracer(["The second war"]).passages("It was rebuilt after the second war ended in 1945.") == []
 
 
 def test_a_question_looks_at_its_own_group_alone():

@@ -62,7 +62,8 @@ class Tracer:
                 row
                 for length in range(min(ANCHOR, len(words) - at), 0, -1)
                 for row in self._starts.get(tuple(words[at : at + length]), ())
-                if self._stands(row, words, at) and (length == ANCHOR or _apart(text, spans, at, length))
+                if self._stands(row, words, at)
+                and (len(self._words[row]) > ANCHOR or _apart(text, spans, at, len(self._words[row])))
             ]
             if not rows:
                 at += 1
@@ -81,7 +82,7 @@ class Tracer:
 
 
 def _apart(text: str, spans: Sequence[tuple[str, int, int]], at: int, length: int) -> bool:
-    """Whether words are a sentence or line of their own: one or two words, such as a heading, stand inside any text."""
+    """Whether words are a sentence or line of their own: a few words, such as a heading, stand inside any text."""
     before, after = text[: spans[at][1]], text[spans[at + length - 1][2] :]
     ends = before.rstrip(" \t\"'([*#-"), after.lstrip(" \t\"')]*:")
     return (not ends[0] or ends[0][-1] in ENDS) and (not ends[1] or ends[1][0] in ENDS)

@@ -15,9 +15,14 @@ FINDINGS = 5  # entities in a report, the least that its prompt asks for
 def extraction_records(text: str, extraction: Extraction) -> str:
     """Entities and relationships of a text, each described by its passage."""
     facts = extraction.facts(text)
-    records = [("entity", name, "other", passage) for name, passage in entity_passages(facts).items()]
-    records += [("relationship", fact.head, fact.tail, fact.passage, "1") for fact in facts]
+    records = [("entity", name, "other", _record(passage)) for name, passage in entity_passages(facts).items()]
+    records += [("relationship", fact.head, fact.tail, _record(fact.passage), "1") for fact in facts]
     return RECORD.join(f'("{kind}"{FIELD}{FIELD.join(fields)})' for kind, *fields in records) + RECORD + END
+
+
+def _record(passage: str) -> str:
+    """A passage on one line and without the marks between records and fields, at which the reader of records cuts."""
+    return " ".join(passage.split()).replace("##", "# #").replace("<|", "< |")
 
 
 def report(entities: Iterable[tuple[str, str]]) -> dict:
@@ -30,4 +35,4 @@ def report(entities: Iterable[tuple[str, str]]) -> dict:
 
 def table(text: str, head: str, *ends: str) -> list[list[str]]:
     """Rows of the last CSV table after a head, names included; some prompts show an example before it."""
-    return list(csv.reader(StringIO(between(text, head, *ends).replace(",\t", ","))))
+    return list(csv.reader(StringIO(between(text, head, *ends))))

@@ -5,11 +5,9 @@ takes from its user are settings. In controlled mode an entity or relation is de
 entities of a question are its phrases.
 """
 
-import csv
 import json
 import re
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 from secateur.core.fields import key
@@ -17,8 +15,12 @@ from secateur.peers.adapters._openai import dimensions
 from secateur.peers.wire import Document, Extraction, Prompt, between, column_of, entity_passages
 
 SPLITS = True
-TABLES, RULE = ("Entities", "Relationships"), "\n====="  # of its answering prompt
-NUMBER = re.compile(r"\A\[\d+\]\s+")  # of a chunk
+DATA = re.compile(  # of its answering prompt; its tables hold no line ends but those of rows
+    r"\n# INPUT DATA\n(.*?)\n## Sources(?:: Not provided|\n\n(.*)\n=====)\s*\n# USER QUERY\n.*\n# INSTRUCTIONS\n",
+    re.DOTALL,
+)
+TABLE = re.compile(r"^## \w+\n```csv\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+CHUNK = re.compile(r"(?:\A|\n=====\n\n\n)\[\d+\]  ")  # begins a chunk
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,11 @@ class Peer:
 
 def context(prompt: Prompt) -> list[str] | None:
     """The context of an answering prompt: descriptions of entities and relations, then chunks."""
-    if "# INPUT DATA" not in prompt.text or "# USER QUERY" not in prompt.text:
+    if not (data := DATA.search(prompt.text)):
         return None
-    data = between(prompt.text, "# INPUT DATA", "# USER QUERY")
-    blocks = [StringIO(between(data, f"## {name}\n```csv\n", "\n```")) for name in TABLES]
-    parts = [text for block in blocks for text in column_of(list(csv.reader(block, delimiter="\t")), "description")]
-    chunks = [NUMBER.sub("", chunk.strip()) for chunk in between(data, "## Sources\n").split(RULE)]
-    return parts + [chunk for chunk in chunks if chunk]
+    tables = [[line.split("\t") for line in table.split("\n")] for table in TABLE.findall(data[1])]
+    parts = [text for table in tables for text in column_of(table, "description")]
+    return parts + [text for chunk in CHUNK.split(data[2] or "") if (text := chunk.strip())]
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:

@@ -89,5 +89,6 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
         facts = extraction.facts(between(prompt.last, "---Input Text---", "---Output---"))
         lines = [("entity", name, "Other", passage) for name, passage in entity_passages(facts).items()]
         lines += [("relation", fact.head, fact.tail, fact.relation, fact.passage) for fact in facts]
+        lines = [[" ".join(field.split()) for field in line] for line in lines]  # it reads records line by line
         return "\n".join([*map(FIELD.join, lines), END])
     return None

@@ -6,18 +6,22 @@ described by its passage, and the report of a community names its entities with 
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.core.fields import key
-from secateur.peers.adapters._microsoft import END, FIELD, extraction_records, report, table
+from secateur.peers.adapters._microsoft import END, FIELD, extraction_records, report
 from secateur.peers.adapters._openai import calls, dimensions
-from secateur.peers.wire import Document, Extraction, Prompt, between, column_of
+from secateur.peers.wire import Document, Extraction, Prompt, between
 
 SPLITS = True
 MERGED = "<SEP>"  # between the descriptions of an entity
 WINDOW = 8192  # tokens of the embedding function
 CONTEXT = {"Reports": "content", "Entities": "description", "Relationships": "description", "Sources": "content"}
+SECTIONS = re.compile("".join(rf"-----{name}-----\n```csv\n(.*)\n```\n" for name in CONTEXT), re.DOTALL)
+ENDS = "\n---\nIf you don't know the answer or if the provided knowledge"  # the texts of a naive answer
+ROW = re.compile(r'\n(?=\d+,\t")')  # begins a row: texts have line ends, and quotes that are not doubled
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,11 @@ class Peer:
 def context(prompt: Prompt) -> list[str] | None:
     """The context of an answering prompt: reports, descriptions of entities and relations, then chunks."""
     if "Below are the knowledge you know:" in prompt.system:
-        return between(prompt.system, "Below are the knowledge you know:", "\n---\n").split("--New Chunk--\n")
-    if "---Data tables---" not in prompt.system:
+        return between(prompt.system, "Below are the knowledge you know:", ENDS).split("--New Chunk--\n")
+    if not (sections := SECTIONS.search(prompt.system)):
         return None
-    texts = [text for name, column in CONTEXT.items() for text in column_of(_fenced(prompt.system, name), column)]
-    return [part for text in texts for part in text.split(MERGED)]
+    parts = zip(sections.groups(), CONTEXT.values(), strict=True)
+    return [part for csv, column in parts for text in _column(csv, column) for part in text.split(MERGED)]
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:
@@ -77,13 +81,25 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
     if "Description List:" in prompt.last:
         return between(prompt.last, "Description List:", "#######")
     if "comprehensive report of a community" in prompt.text:
-        entities = _fenced(prompt.text, "Entities")
-        return json.dumps(report(zip(column_of(entities, "entity"), column_of(entities, "description"), strict=True)))
+        entities = between(prompt.text, "-----Entities-----\n```csv\n", "\n```\n-----Relationships-----")
+        return json.dumps(report(zip(_column(entities, "entity"), _column(entities, "description"), strict=True)))
     if f'("entity"{FIELD}' in prompt.text:
         return extraction_records(between(prompt.last, "\nText:", "\n######"), extraction)
     return None
 
 
-def _fenced(text: str, name: str) -> list[list[str]]:
-    """Rows of the last table under a name."""
-    return table(text, f"-----{name}-----\n```csv\n", "\n```")
+def _column(csv: str, name: str) -> list[str]:
+    """A column of its tables; of their columns, descriptions and contents alone may hold what parts cells.
+
+    >>> _column('"id",\\t"content"\\n0,\\t"In "Kiss", a film"\\n1,\\t"A line\\nand another"', "content")
+    ['In "Kiss", a film', 'A line\\nand another']
+    """
+    head, *rows = (row.split(",\t") for row in ROW.split(csv))
+    names = [cell.strip('"') for cell in head]
+    found = []
+    for cells in rows:
+        extra = max(0, len(cells) - len(names))
+        place = names.index(name)
+        wide = place + extra if name in CONTEXT.values() else place
+        found.append(",\t".join(cells[place : wide + 1]).removeprefix('"').removesuffix('"'))
+    return found
