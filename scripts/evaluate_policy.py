@@ -30,7 +30,7 @@ def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, 
 
     cheapest, free, rows = float(priced.tokens.min(1).mean()), spent(log_pi_dev, priced.tokens, 0.0), []
     for share in shares:
-        budget = cheapest + share * (free - cheapest)
+        budget = free if share == 1 else cheapest + share * (free - cheapest)  # the sum may round below it
         eta = price(log_pi_dev, priced.tokens, budget)
         rows.append({"share": share, "budget": budget, "eta": eta, **under(eta), "n": n})
     return TABLES["frontier"].frame(rows)

@@ -9,12 +9,13 @@ import pytest
 from scripts import compare_variants
 
 from secateur.config import compose
+from secateur.core.fields import ConfigError
 from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.ecs.names import matched_baselines
-from secateur.evaluation.comparison import AXES, Row, claims, differences, pairs, summarise
-from secateur.evaluation.metric import headlines
+from secateur.evaluation.comparison import AXES, Row, claims, differences, paired_differences, pairs, summarise
+from secateur.evaluation.metric import Figure, headlines
 from secateur.planning.plan import variants
 
 CFG = SimpleNamespace(resamples=200, permutations=200, min_units=2, seed=7)
@@ -369,3 +370,26 @@ def test_tables_of_nothing_stack_on_full_ones(questions):
     found = pl.concat([compared(known, full), compared(known, part)])
     assert found.height == 1 + (questions > 0)
     assert pl.concat([summarise(full, CFG), summarise(part, CFG)]).height == 2 + 2 * (questions > 0)
+
+
+def test_a_pair_is_tested_once_and_in_the_direction_that_was_chosen_first():
+    known = [row("p", name) for name in ("policy", "best_constant", "classifier", "random")]
+    found = compared(known, against=("best_constant", "classifier", "random"))
+    told = list(found.select("scorer", "baseline_scorer").iter_rows())
+    assert told[:3] == [("policy", name) for name in ("best_constant", "classifier", "random")]
+    assert len(told) == len(set(map(frozenset, told))) == 6
+
+
+def test_rows_that_are_equal_in_every_question_are_no_test_of_a_family_however_few_their_units():
+    sample = pl.DataFrame(
+        {"question_id": list("abcdefgh"), "cluster_id": list("abcdefgh"), "a": [1.0] * 8, "b": [0.0] * 8}
+    )
+    equal = sample.head(5).with_columns(b=pl.col("a"))
+    alone, both = (paired_differences(samples, CFG) for samples in ([sample], [sample, equal]))
+    assert both["p_holm"].to_list() == [alone["p_holm"][0], 1.0]
+
+
+def test_a_headline_is_better_the_higher_it_is():
+    with pytest.raises(ConfigError, match="better='lower'"):
+        Figure("noise", better="lower")
+    assert Figure("noise", better="lower", headline=False).better == "lower"

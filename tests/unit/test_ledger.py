@@ -167,3 +167,8 @@ def test_the_figures_of_a_run_are_those_of_the_subset_that_pages_are_about():
     shown = ledger._shown(pl.DataFrame(rows))
     assert shown["scorer"].unique().to_list() == ["other"]
     assert ledger._figures(shown)[0] == ("f1_at_gold", 0.38, 0)
+
+
+def test_the_figure_of_a_judge_is_tracked_under_its_name():
+    rows = pl.DataFrame([metric("s", "judged_acc@endpoint", 0.7)])
+    assert ledger._figures(rows)[0] == ("judged_acc/endpoint", 0.7, 0)

@@ -144,20 +144,20 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
             means = (samples[n]["a"].mean(), samples[n]["b"].mean(), float(test.mean[column]))
             rows[n] = (*means, *ends, float(test.p[column]), len(values), test.units)
     table = pl.DataFrame([rows[n] for n in range(len(samples))], schema=_DIFFERENCE, orient="row")
-    return table.with_columns(p_holm=pl.Series(_adjusted(table), dtype=pl.Float64))
+    equal = [sample["a"].equals(sample["b"]) for sample in samples]
+    return table.with_columns(p_holm=pl.Series(_adjusted(table["p"].to_numpy(), equal), dtype=pl.Float64))
 
 
 _DIFFERENCE = dict.fromkeys(("a", "b", "difference", "low", "high", "p"), pl.Float64)
 _DIFFERENCE |= {"n": pl.Int32, "units": pl.Int32}
 
 
-def _adjusted(table: pl.DataFrame) -> np.ndarray:
+def _adjusted(p: np.ndarray, equal: Sequence[bool]) -> np.ndarray:
     """Holm's p over the samples in which any question differs; 1 for the others.
 
     Two rows are equal in every question where only the place of a text changed, for example: nothing is tested there.
     """
-    equal = table.select(pl.all_horizontal((pl.col("difference", "low", "high") == 0).fill_null(value=False)))
-    return np.nan_to_num(holm(np.where(equal.to_series().to_numpy(), np.nan, table["p"].to_numpy())), nan=1.0)
+    return np.nan_to_num(holm(np.where(equal, np.nan, p)), nan=1.0)
 
 
 def significant(p: float) -> bool:
@@ -224,7 +224,8 @@ def pairs(
         chosen += [(row, best, STRONGEST)] if best else []
     named = [row for row in rows if row.scorer and row.scorer.removesuffix("+answer") in against]
     chosen += [(r, b, NAMED) for r in several for b in named if r is not b and b is not best and _same_policy(r, b)]
-    return chosen
+    unique = {frozenset((row.key, base.key)): (row, base, axis) for row, base, axis in reversed(chosen)}
+    return list(reversed(unique.values()))  # a pair is tested once, in the direction that was chosen first
 
 
 def _same_policy(row: Row, baseline: Row) -> bool:

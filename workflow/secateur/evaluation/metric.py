@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.config import plugins
+from secateur.core.fields import ConfigError
 from secateur.evaluation.evidence import Case
 
 __all__ = ["Embed", "Figure", "figure_of", "headlines", "measure_all", "select_metrics"]
@@ -29,6 +30,13 @@ class Figure:
     better: Literal["higher", "lower", ""] = "higher"
     headline: bool = True
     floor: bool = False
+
+    def __post_init__(self) -> None:
+        if self.headline and self.better == "lower":
+            raise ConfigError(
+                f"metric {self.title!r}: headline=True with better='lower'; boards and baselines rank the highest first. "
+                "Fix: measure its opposite, or headline=False"
+            )
 
 
 def figure_of(metric: str) -> Figure:

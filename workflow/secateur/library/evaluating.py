@@ -123,7 +123,8 @@ def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None
     """metric, a, b, difference, low, high, p, n, units: `a` minus `b`, paired by question, for each metric.
 
     a, b: tables of `evaluate`. clusters: question -> resampling unit, such as its article; else each question is one.
-    The test is the pipeline's: sign flips over units, two-sided, and the interval of the same flips. p is of each metric
+    The test is the pipeline's: sign flips over units, two-sided, and the interval of the same flips. The pipeline makes
+    each question a unit where there are few clusters (`eval.min_clusters`); here units are as given. p is of each metric
     alone, not adjusted for the others. An end of the interval is null where too few units bound it.
 
     Raises SecateurError where the two have no question and metric in common.

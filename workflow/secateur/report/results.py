@@ -17,6 +17,7 @@ difference (`family: primary`: one of the primary family). Rows may be a mapping
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ Figures = Mapping[str, Any]  # a row of `metrics` or of `comparisons`
 MARKS = re.compile(r"(<!-- figures\n(.*?)-->\n).*?(<!-- end -->)", re.S)
 MINUS = " - "
 DIFFERENCE = Column("", signed=True)
+COSTS = ("tokens", "seconds")  # of which more is not better
 
 
 def quoted(page: str, docs: Path) -> str:
@@ -56,10 +58,12 @@ def _quoted(mark: Mapping[str, Any], docs: Path) -> str:
     columns = {head: _Column(docs, mark, spec) for head, spec in mark["columns"].items()}
     lines = {label.replace(MINUS, " minus "): [c.row(name) for c in columns.values()] for label, name in names.items()}
     heads = [
-        Column(f"{head} ({_counts(rows)})", best="" if "tokens" in column.metric else "higher", align="left")
+        Column(f"{head} ({_counts(rows)})", best="" if column.metric.endswith(COSTS) else "higher", align="left")
         for (head, column), rows in zip(columns.items(), zip(*lines.values(), strict=True), strict=True)
     ]
-    table = Table([Column(mark.get("head", "row")), *heads], [Row((n, *map(_cell, line))) for n, line in lines.items()])
+    cells = zip(*map(_cells, zip(*lines.values(), strict=True)), strict=True)
+    rows = [Row((label, *line)) for label, line in zip(lines, cells, strict=True)]
+    table = Table([Column(mark.get("head", "row")), *heads], rows)
     sources = {column.experiment: column.source for column in columns.values()}
     commands = "; ".join(f"`{source['command']}`, commit {source['commit'][:10]}" for source in sources.values())
     family = "the primary family" if mark.get("family") == PRIMARY else "all pairs of the metric"
@@ -107,6 +111,14 @@ def _counts(rows: Iterable[Figures | None]) -> str:
     """The number of questions, or its range."""
     counts = sorted({row["n"] for row in rows if row})
     return f"n {counts[0]}" if len(counts) == 1 else f"n {counts[0]} to {counts[-1]}"
+
+
+def _cells(rows: Sequence[Figures | None]) -> list[Cell]:
+    """The cells of a column; one that sees the answer is never the best where others do not see it."""
+    aware = [bool(row and row.get("answer_aware")) for row in rows]
+    mixed = any(row and "difference" not in row and not sees for row, sees in zip(rows, aware, strict=True))
+    cells = zip(map(_cell, rows), aware, strict=True)
+    return [replace(c, apart=mixed and sees) if isinstance(c, Number) else c for c, sees in cells]
 
 
 def _cell(row: Figures | None) -> Cell:

@@ -151,8 +151,8 @@ def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
     found = []
     whole = _of_main(rows)
     for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
-        if metric in HEADLINES:
-            name = metric.removesuffix("@claim")
+        if metric in HEADLINES or metric.startswith("judged_acc@"):  # of each judge
+            name = metric.removesuffix("@claim").replace("@", "/")
             names = (name, f"interval/{name}_low", f"interval/{name}_high")
             found += [(name, value, 0) for name, value in zip(names, values, strict=True) if value is not None]
         if (at := re.fullmatch(r"(\w+)@(\d+)", metric)) and at[1] in CURVES:
