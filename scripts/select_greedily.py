@@ -52,6 +52,7 @@ def _best_first(cfg, inputs, lm, counts: Counter):
             "greedy": growth.select(k),
             "greedy@tau": growth.select(len(growth.passages), growth.quantile(cfg.ecs.percentile)),
         }
+        counts.update(growth.counts)
         return {name: [growth.passages[p].id for p in places] for name, places in selected.items()}
 
     return select

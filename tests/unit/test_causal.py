@@ -213,3 +213,21 @@ def test_bf16_ranks_as_fp32_does(tiny_lm, ecs):
         values.append([row["answer_logprob"] for row in rows])
     frame = pl.DataFrame({"a": values[0], "b": values[1]})
     assert frame.select(pl.corr("a", "b", method="spearman")).item() > 0.9
+
+
+def test_the_digest_of_a_model_in_a_folder_is_of_its_tokenizer_too(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "tokenizer.json").write_text("{}")
+    before = prepare.weights_digest(str(folder), tmp_path)
+    (folder / "tokenizer.json").write_text("{ }")
+    assert prepare.weights_digest(str(folder), tmp_path) != before
+
+
+def test_a_model_that_ends_at_other_tokens_is_another_model(tiny_lm):
+    one, other = tiny_lm(), tiny_lm()
+    assert one.identity == other.identity
+    lm = tiny_lm()
+    lm.model.generation_config.bad_words_ids = [[3]]
+    assert lm.identity != one.identity

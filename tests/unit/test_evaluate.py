@@ -302,7 +302,7 @@ def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clon
         (None, {"ranker": ["nowhere.py"]}, ["--ranker nowhere.py: no such file"]),
         (None, {"contexts": ["bm25={here}"]}, ["conf/system/bm25.yaml exists", "NAME=FILE"]),
         (None, {"contexts": ["lightrag={here}"]}, ["conf/peer/lightrag.yaml: lightrag exists", "NAME=FILE"]),
-        (None, {"run": ["random={here}"]}, ["'random' is the name of a row of Secateur", "--run my_random="]),
+        (None, {"run": ["random={here}"]}, ["'random' is a row of Secateur", "--run my_random="]),
         (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),
         (None, {"run": ["a={here}"], "contexts": ["a={here}"]}, ["both named a", "--contexts OTHER="]),
         (None, {"ranker": ["my-ranker={here}"]}, ["'my-ranker' is no name", "my_ranker="]),

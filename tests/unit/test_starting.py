@@ -34,7 +34,7 @@ def test_a_name_that_is_none_is_refused(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["named_two_step", "lightrag", "pool_random"])
 def test_a_ranker_takes_no_name_of_our_rows(monkeypatch, name):
     monkeypatch.chdir(ROOT)
-    with pytest.raises(SecateurError, match=f"'{name}' is the name of a row of Secateur. Fix: another name"):
+    with pytest.raises(SecateurError, match=f"'{name}' is a row of Secateur. Fix: another name"):
         new(Kind.ranker, name)
 
 

@@ -308,9 +308,7 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
                 f"--{kind} {text}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it"
             )
         if name in TAKEN:
-            raise SecateurError(
-                f"--{kind} {text}: {name!r} is the name of a row of Secateur. Fix: --{kind} my_{name}={file}"
-            )
+            raise SecateurError(f"--{kind} {text}: {name!r} is a row of Secateur. Fix: --{kind} my_{name}={file}")
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
         yield name, path

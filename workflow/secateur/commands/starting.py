@@ -128,7 +128,7 @@ def new(
     if taken := [path for path in texts if path.exists()]:
         raise SecateurError(f"{taken[0]} exists. Fix: another name")
     if any(path.parent.name == "system" for path in texts) and name in {*TAKEN, *names(CONF, "system")}:
-        raise SecateurError(f"{name!r} is the name of a row of Secateur. Fix: another name")
+        raise SecateurError(f"{name!r} is a row of Secateur. Fix: another name")
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)

@@ -23,6 +23,7 @@ __all__ = ["choose_in_turn", "pmi_q", "pool_of", "reranked"]
 
 PAIR = ["question_id", "passage_id"]
 BLOCK = 8  # questions of one batch, which a killed job repeats at most
+LOG = logging.getLogger("secateur")
 Request = tuple[Question, Sequence[Passage], Sequence[Passage]]  # question, context C, candidates
 
 
@@ -92,6 +93,8 @@ def _gains(lm: CausalLM | Served, cfg, requests: Sequence[Request]) -> list[list
         (q, [*context, *added]) for q, context, candidates in requests for added in ([], *([p] for p in candidates))
     ]
     sequences = encode(lm, cfg, [question for question, _ in shown], [texts for _, texts in shown], answered=False)
+    if beyond := sum(sequence.cut for sequence in sequences):
+        LOG.warning("%d tokens of passages did not fit the reader's window and were cut", beyond)
     ends = [sequence.asked[1] for sequence in sequences]  # tokens after the question change nothing
     cut = [replace(sequence, ids=sequence.ids[:end], start=end) for sequence, end in zip(sequences, ends, strict=True)]
     readings = dict(read_independently(lm, cut, 1))

@@ -35,6 +35,10 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
             if (groups := passages["group_id"].n_unique()) > 1:
                 LOG.warning("%s: %d groups are read as one. Fix: a memory for each group", path, groups)
             return passages.with_columns(group_id=pl.lit(ALL))
+        if _is_folder(path) and any((path / f"corpus.jsonl{end}").exists() for end in ("", ".gz")):
+            raise SecateurError(
+                f"{path}: in BEIR's form, which a memory does not read. Fix: a list or mapping of its texts."
+            )
         files = text_files(path) if _is_folder(path) else {}
         if not files:
             raise SecateurError(

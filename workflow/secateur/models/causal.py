@@ -71,7 +71,8 @@ class CausalLM:
 
     @cached_property
     def identity(self) -> str:
-        """Digest of all that a score depends on: weights, architecture, tokenizer, chat template, data type, window, device.
+        """Digest of all that a score depends on: weights, architecture, end tokens and the like, tokenizer, chat template, data type,
+        window, device.
 
         Where scores are equal to the bit on a GPU, they are so on one kind of card.
         """
@@ -81,9 +82,11 @@ class CausalLM:
         card = torch.cuda.get_device_name(self.model.device) if device == "cuda" and self.exact else ""
         tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
+        written = {k: str(v) for k, v in self.model.generation_config.to_dict().items() if k not in PASSING}
         return digest(
             self._weights,
             network,
+            written,
             *tokenizer,
             str(self.model.dtype),
             *(device, card, self.exact),

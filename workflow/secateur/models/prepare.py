@@ -163,13 +163,13 @@ def gguf_file(address: str) -> Iterator[Path]:
 
 
 def weights_digest(address: str, cache: Path) -> str:
-    """sha256 of a model's weights; for a hub id the id itself, whose files are not read here."""
+    """sha256 of a model's weights, in a folder of all its files, such as the tokenizer's; a hub id is its own digest."""
     folder = Path(address)
     if is_gguf(address):
         files = _pieces(address)
     elif folder.is_dir():
-        files = sorted(folder.glob("*.safetensors"))
-        if not files:
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+        if not any(path.suffix == ".safetensors" for path in files):
             raise SecateurError(
                 f"lm.model {address}: no *.safetensors in this folder. Fix: convert it or correct lm.model."
             )

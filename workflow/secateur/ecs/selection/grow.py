@@ -1,6 +1,7 @@
 """Grow a context passage by passage without the answer (ECS, algorithm 1)."""
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -50,6 +51,7 @@ class Growth:
 
     fixed: (n,) utility that C does not change. pmi_q: (n,) under the empty C, in nats; its mean and deviation scale all
     later values. weight: of the scaled pmi_q. cache: utilities by context and candidate, which several selections share.
+    counts: `cut`, tokens of contexts that did not fit the window.
     """
 
     lm: CausalLM
@@ -60,6 +62,7 @@ class Growth:
     pmi_q: NDArray[np.float64]
     weight: float
     cache: dict[tuple[tuple[int, ...], int], float] = field(default_factory=dict)
+    counts: Counter = field(default_factory=Counter)
 
     def scaled(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """z-scores by the mean and deviation of the candidates under the empty C."""
@@ -81,6 +84,7 @@ class Growth:
         shown = [self.passages[n] for n in candidates]
         rows = pair_rows(self.lm, self.cfg, [self.question], shown, [(0, n) for n in range(len(shown))], base, context)
         prior = base_rows([self.question], base)[0]["question_logprob"]
+        self.counts["cut"] += sum(row["cut"] for row in rows)
         gains = np.array([row["question_logprob"] - prior for row in rows])
         return (self.fixed[list(candidates)] + self.weight * self.scaled(gains)).tolist()
 

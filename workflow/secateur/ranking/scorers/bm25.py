@@ -6,6 +6,7 @@ Their words are [a-z0-9]+. Where most letters of the passages are outside Latin,
 import re
 from dataclasses import dataclass
 from functools import cache
+from unicodedata import normalize
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def _tokens(text: str, published: bool) -> list[str]:
     """Stemmed words; stop words are dropped before stemming, as in published results."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    tokens = re.findall("[a-z0-9]+", text.lower()) if published else words(text)
+    tokens = re.findall("[a-z0-9]+", normalize("NFC", text).lower()) if published else words(text)
     return [_snowball(w) if w.isascii() else w for w in tokens if w not in ENGLISH_STOP_WORDS]
 
 
