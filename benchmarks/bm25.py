@@ -10,7 +10,7 @@ import numpy as np
 from harness import Figure, cpu_seconds, publish
 from index import corpus
 
-from secateur.models.words import word_list
+from secateur.models.units import word_list
 from secateur.ranking.bm25 import bm25_matrix, bm25_terms
 
 TIMES, QUESTIONS, BEST, K1, B = 10, 100, 100, 1.2, 0.75

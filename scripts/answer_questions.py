@@ -7,8 +7,8 @@ import polars as pl
 from secateur.answers.ask import fitted, generator, losses
 from secateur.answers.ending import is_refusal
 from secateur.answers.generate import Completion, Generator
-from secateur.contexts.table import made_for, unmade
-from secateur.core.errors import SecateurError
+from secateur.contexts.table import at
+from secateur.core import layout
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.subsets import answered
 from secateur.memory.sessions import of_shard, sessions
@@ -29,26 +29,14 @@ def _costs(ctx, model: Generator, answers: Sequence[Completion]) -> dict[str, fl
     }
 
 
-def _check_budget(contexts: pl.DataFrame, budget: int) -> None:
-    """Raise SecateurError if no context has the budget of answers, so that every answer would be a closed-book one."""
-    if not made_for(contexts, [budget]):
-        raise SecateurError(
-            f"questions are answered at budget {budget} (assembly.budget), of which the imported file has no context. "
-            "Fix: add them, or set assembly.budget to a budget of the file."
-        )
-
-
 def run(cfg, inputs, outputs, ctx):
     sample = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     turns = of_shard(sessions(sample, inputs["passages"]), ctx.axes["shard"])
     turns = turns.join(sample.select("question_id", "text"), on="question_id", maintain_order="left")
-    _check_budget(inputs["contexts"], cfg.assembly.budget)
-    unknown = [question for question, _ in unmade(inputs["contexts"], [cfg.assembly.budget])]
-    if missing := turns.filter(pl.col("question_id").is_in(unknown)).height:
-        ctx.warn(f"{missing} questions have contexts, but none of budget {cfg.assembly.budget}: they are not answered")
-        turns = turns.filter(~pl.col("question_id").is_in(unknown))
-    contexts = inputs["contexts"].filter(pl.col("budget") == cfg.assembly.budget).sort("question_id", "place")
+    contexts = at(inputs["contexts"], cfg.assembly.budget).sort("question_id", "place")
     rows = dict(contexts.group_by("question_id", maintain_order=True).agg("text").iter_rows())
+    if layout.own_length(layout.options_of(ctx.axes)):  # what no context was made for elsewhere is not answered
+        turns = turns.filter(pl.col("question_id").is_in(list(rows)))
     if cfg.extra.sees_gold:  # under no passage, an upper bound would be a closed book
         bounded = turns.filter(pl.col("question_id").is_in(list(rows)))
         ctx.note_counts({"questions_without_gold_passages": turns.height - bounded.height})

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from secateur.contexts.tracing import Span, Tracer
 from secateur.core.layout import PEER
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_tables
 from secateur.evaluation.rows import long_rows
 from secateur.peers.corpus import extraction_of, groups_of
-from secateur.peers.tracing import Span, Tracer
 from secateur.peers.work import running, scratch_folder, unpack
 from secateur.peers.worker import PeerFailed
 from secateur.stage.contract import main

@@ -1,27 +1,18 @@
 """Assemble contexts from rankings within each budget, in the same way for every ranker."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from secateur.config import plugins
-from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Material, Piece, Query, Ranked
-from secateur.contexts.table import context_rows
+from secateur.contexts.piece import Context, Piece, Query, Ranked, Row
+from secateur.contexts.table import OWN_LENGTH, context_rows, lengths
 from secateur.core.layout import PEER
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
+from secateur.graph.assembling import assembly_of
 from secateur.graph.codebook import as_shown, shown_as, triples_of
-from secateur.graph.material import material_of, passage_edges
-from secateur.models.word_pieces import lm_counter, word_piece_counter
 from secateur.stage.contract import main
-
-
-def _material(cfg, inputs, ctx, needs_graph: bool) -> Material:
-    """Texts, token counter and edges for the form."""
-    word_pieces = cfg.assembly.counter == "word_pieces"
-    count = word_piece_counter(cfg.embedder.model) if word_pieces else lm_counter(cfg.lm.model, ctx.cache)
-    tables = ("edges", "entities", "relations", "edge_sources")
-    edges = passage_edges(*(inputs[name] for name in tables)) if needs_graph else None
-    return material_of(inputs["passages"], cfg.assembly.titles, count, edges)
 
 
 def _queries(inputs) -> dict[str, Query]:
@@ -39,17 +30,13 @@ def _queries(inputs) -> dict[str, Query]:
 
 
 def run(cfg, inputs, outputs, ctx):
-    spec = cfg.assembly.form
-    plugin = plugins.load("form", spec["kind"])
-    settings = plugins.settings("form", spec, f"conf/assembly/{ctx.axes['assembly']}")
-    passages = inputs["passages"].sort("doc_id", "position")
-    order = {p: n for n, p in enumerate(passages["passage_id"])}
-    material = _material(cfg, inputs, ctx, plugin.NEEDS_GRAPH)
-    with plugins.calling("form", plugin):
-        form = plugin.form(settings, material)
-    assembly = Assembly(form, cfg.assembly.packing, cfg.assembly.placement, material, order)
+    kind = cfg.assembly.form["kind"]
+    plugin = plugins.load("form", kind)
+    assembly = assembly_of(cfg, inputs["passages"], inputs, ctx.cache, f"conf/assembly/{ctx.axes['assembly']}")
     queries = _queries(inputs)
     budgets = sorted({*cfg.eval.budgets, cfg.assembly.budget})
+    # Tokens by question, in place of budgets.
+    allowed = lengths(inputs.paths("lengths")) if "lengths" in inputs else None
     ranked, pick = inputs["rankings"].sort("question_id", "scorer", "rank"), ctx.axes["pick"]
     if pick != "all":
         ranked = ranked.filter(pl.col("scorer") == pick)
@@ -60,18 +47,35 @@ def run(cfg, inputs, outputs, ctx):
     # A context of another system may hold no passage word for word, and then has no ranking.
     ranked_ids = set(parts["question_id"])
     rankings += [(q, PEER, [], False) for q, query in queries.items() if query.sent and q not in ranked_ids]
+    if allowed is not None:
+        rankings, budgets = _of_lengths(rankings, allowed), []
     rows = []
     for question, scorer, units, aware in ctx.progress(rankings, len(rankings), "rankings"):
+        limits = budgets if allowed is None else [allowed[question]]
         with plugins.calling("form", plugin):
             sent = [Ranked(**unit) for unit in units[: cfg.assembly.pieces]]
-            contexts = assembly.contexts(queries[question], sent, budgets)
-        rows += context_rows(question, scorer, aware, spec["kind"], contexts)
+            contexts = assembly.contexts(queries[question], sent, limits)
+        if allowed is not None:  # a row without text says that nothing fits, and that the question is measured
+            (context,) = contexts.values()
+            contexts = {OWN_LENGTH: context if context.rows else Context([Row("")], 0)}
+        rows += context_rows(question, scorer, aware, kind, contexts)
     with plugins.calling("form", plugin):
         frame = TABLES["contexts"].frame(rows)
     check(TABLES["contexts"], frame, f"form {plugin.__name__}", "correct the rows that the form writes.")
     outputs["contexts"] = frame
-    used = _mean_tokens(rows, cfg.assembly.budget)
+    used = _mean_tokens(rows, OWN_LENGTH if allowed is not None else cfg.assembly.budget)
     return {"questions": len({q for q, *_ in rankings}), "rankings": len(rankings), "tokens_used": used}
+
+
+def _of_lengths(rankings: list[tuple], allowed: Mapping[str, int]) -> list[tuple]:
+    """The rankings of the questions with a length; an empty one for each that a scorer does not rank."""
+    kept = [ranking for ranking in rankings if ranking[0] in allowed]
+    ranked = {(question, scorer) for question, scorer, *_ in kept}
+    scorers = {scorer: aware for _, scorer, _, aware in rankings}
+    missing = [
+        (q, scorer, [], aware) for q in allowed for scorer, aware in scorers.items() if (q, scorer) not in ranked
+    ]
+    return kept + [row for row in missing if not row[3]]  # not every question has an answer to be ranked by
 
 
 def _mean_tokens(rows: list[tuple], budget: int) -> float:

@@ -24,8 +24,9 @@ from secateur.graph.material import session_material
 from secateur.graph.retrieval.candidates import question_symbols
 from secateur.graph.triples.extraction import text_extractor
 from secateur.judging.ask import Asking, judge_of
+from secateur.memory.session import Session
 from secateur.memory.sessions import sessions
-from secateur.memory.store import GOLD, Store, Support, exchange, memories, support
+from secateur.memory.store import GOLD, Support, memories, support
 from secateur.models.chat import THOUGHT
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load
@@ -88,25 +89,18 @@ class _Replay:
 
     def session(self, questions: pl.DataFrame) -> None:
         """Replays one session and appends its rows."""
-        store = Store(self.cfg.retriever, self.embedder)
+        session = Session(self.cfg, self.embedder, self.read, self.shown)
         for row in questions.iter_rows(named=True):
-            symbols, memory = self.symbols[row["question_id"]], self.cfg.memory
-            units = {
-                "question": [run.said() for run in store.recall("question", symbols, memory.questions)],
-                "answer": [run.said() for run in store.recall("answer", symbols, memory.answers)],
-                "facts": self.facts.get(row["question_id"], []),
-            }
+            symbols = self.symbols[row["question_id"]]
+            units = session.recalled(symbols) | {"facts": self.facts.get(row["question_id"], [])}
             channels = {channel: self.observer.shown(units[channel]) for channel in CHANNELS}
             first = self.question(row, channels)
-            if not memory.enabled:
+            if not self.cfg.memory.enabled:
                 continue
             answer, source = self.stored(row, first)
             question = symbols, self.triples.get(row["question_id"], ())
-            runs = exchange(row["question_id"], row["text"], question, answer, source, self.read, self.shown)
-            self.runs += runs
+            self.runs += session.keep(row["question_id"], row["text"], question, answer, source)
             self.supports += self.support(row, answer)
-            for run in runs:
-                store.add(run)
 
     def question(self, row: dict, channels: dict[str, Shown]) -> Completion:
         """Appends the terms and features of one question; returns its answer under include_all."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur.contexts.table import at
 from secateur.core.artifacts import write_text
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
@@ -13,6 +14,7 @@ from secateur.evaluation.published import published_statistics
 from secateur.evaluation.subsets import of_split
 from secateur.report.browser import Set, best, browsed
 from secateur.report.contents import Contents, labelled, tables
+from secateur.report.finding import OWN, PLAIN
 from secateur.report.format import row_name, row_of
 from secateur.report.page import About, Figures, render
 from secateur.report.trace import Traces, turns
@@ -51,25 +53,18 @@ def _turns(row: dict, passages: pl.DataFrame, *about: pl.DataFrame) -> Iterator[
 
 def _contexts(row: dict, budget: int, *about: pl.DataFrame) -> tuple[str, Traces]:
     """(name, traces) of a system through its contexts at a budget. about: questions, evidence."""
-    contexts = read_table(TABLES["contexts"], row["contexts"]).filter(budget=budget)
+    contexts = at(read_table(TABLES["contexts"], row["contexts"]), budget)
     answers = dict(tables("answers", row["answers"]).select("question_id", "text").iter_rows())
     name = row["system"] + (", order-aware" if row["order"] == "aware" else "")
     return name, Traces(*about, contexts, tables("question_metrics", row["question_metrics"]), answers)
 
 
 def _ordered(families: Mapping[str, str], systems: Sequence[tuple[str, Traces]]) -> dict[str, Traces]:
-    """The systems, first one that is no plain ranking, then a plain one: the page opens with these side by side."""
-    plain = [families[row_of(name.partition(",")[0])[0]] == "lexical" for name, _ in systems]
-    firsts = [plain.index(kind) for kind in (False, True) if kind in plain]
+    """The systems, first the user's, else one that is no plain ranking, then a plain one: the page opens with these two."""
+    kinds = [families[row_of(name.partition(",")[0])[0]] for name, _ in systems]
+    wanted = ([n for n, kind in enumerate(kinds) if kind in OWN], [n for n, kind in enumerate(kinds) if kind != PLAIN])
+    firsts = [*chain(*wanted)][:1] + [n for n, kind in enumerate(kinds) if kind == PLAIN][:1]
     return dict(systems[n] for n in dict.fromkeys((*firsts, *range(len(systems)))))
-
-
-def _budget(rows: Sequence[dict], claim: Sequence[int]) -> int:
-    """The largest budget that is claimed, of those at which most systems sent contexts: one's own may have one alone."""
-    sent = [set(pl.read_parquet(row["contexts"], columns=["budget"])["budget"]) for row in rows]
-    return max(
-        {*claim, *chain.from_iterable(sent)}, key=lambda b: (sum(b in budgets for budgets in sent), b in claim, b)
-    )
 
 
 def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
@@ -83,8 +78,8 @@ def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
             budget, passages = None, read_table(TABLES["passages"], dataset["passages"])
             systems = [system for row in rows for system in _turns(row, passages, *about)]
         else:
-            budget = _budget(rows, claim)
-            systems = [_contexts(row, budget, *about) for row in rows]
+            budget = next((row["length"] for row in rows if row["length"]), None) or max(claim)
+            systems = [_contexts(row, max(claim), *about) for row in rows]
         sets.append(Set(dataset["dataset"], _ordered(plan.families, systems), budget))
     return sets
 
@@ -108,7 +103,7 @@ def run(cfg, inputs, outputs, ctx):
         browsed=browsed(_browsed(plan, cfg.eval.claim)),
         # Records are no inputs: a time alone makes no page anew, and what runs again makes it anew by its tables.
         costs=costs(plan.variants, found),
-        warnings=warned(plan.variants, found),
+        warnings=warned([*plan.variants, {"files": [str(inputs.paths("metrics")[0])]}], found),
     )
     variants = [row | {"file": row["files"][0]} for row in plan.variants]
     about = About(plan.name, cfg.experiment.title, cfg.eval.min_units, tuple(cfg.eval.claim), variants, plan.missing)

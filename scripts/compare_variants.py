@@ -7,11 +7,10 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import OF_POLICY, Row, axes_of, claims, differences, pairs, summarise, to_best
 from secateur.evaluation.equal_quality import equal_quality
-from secateur.evaluation.metric import headlines
 from secateur.evaluation.primary import primary_family
 from secateur.evaluation.published import published
 from secateur.evaluation.rankings import POOL_RANDOM
-from secateur.evaluation.subsets import MAIN, members, of_split, resampled
+from secateur.evaluation.subsets import MAIN, members, of_split, units_of
 from secateur.stage.contract import main
 
 
@@ -61,28 +60,31 @@ def run(cfg, inputs, outputs, ctx):
     tables = zip(inputs.each("questions"), inputs.each("evidence"), strict=True)
     for spec, (all_questions, evidence) in zip(cfg.extra.datasets, tables, strict=True):
         name, questions = spec["name"], of_split(all_questions, spec["split"])
-        unit = resampled(questions, cfg.eval.min_clusters).select("question_id", "cluster_id")
-        own = figures.filter(dataset=name).join(unit, on="question_id")
-        rows, compared = _rows(cfg, own, name), headlines([*cfg.eval.metrics, *spec["metrics"]])
-        for subset, part in _subsets(own, members(questions, evidence, spec)):
+        units = units_of(questions, evidence, max(cfg.eval.min_clusters, cfg.eval.min_units))
+        own = figures.filter(dataset=name)
+        rows = _rows(cfg, own, name)
+        for subset, figures_of_subset in _subsets(own, members(questions, evidence, spec)):
+            part = units.of(figures_of_subset)
             labels = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
             metrics.append(summarise(part, cfg.eval).with_columns(**labels))
-            paired = differences(part, rows, compared, lambda r, means, _: pairs(r, means, **known), cfg.eval)
+            paired = differences(part, rows, lambda r, means, _: pairs(r, means, **known), cfg.eval)
             comparisons.append(paired.with_columns(**labels))
             if subset in MAIN:
                 # `all` comes first, and another main subset in its place.
                 main_parts[name] = (part, subset, spec["split"])
-                best = differences(part, rows, compared, to_best, cfg.eval)
+                best = differences(part, rows, to_best, cfg.eval)
                 leaders.append(best.with_columns(**labels))
-        whole = own.filter(pl.col("hop").is_null())
+        whole = units.of(own.filter(pl.col("hop").is_null()))
         variants = [v for v in cfg.extra.variants if v["dataset"] == name]
         reached = equal_quality(whole, variants, cfg.eval.reference, cfg.eval).with_columns(dataset=pl.lit(name))
         equal.append(reached.select(list(TABLES["equal_quality"].columns)))
-        clusters = questions["cluster_id"].n_unique()
-        if clusters < cfg.eval.min_clusters:
+        if units.missing and units.documents:
             ctx.warn(
-                f"{name}: {clusters} clusters; intervals resample questions instead, so they speak of these clusters alone"
+                f"{name}: questions are the units, since {units.documents} documents have questions with evidence; intervals "
+                f"speak of these documents alone, and a verdict about documents needs {units.missing} more"
             )
+        if repeated := units.table.height - units.table["first"].n_unique():
+            ctx.warn(f"{name}: {repeated} questions repeat the text of another, and are averaged with it")
     family, missing = primary_family(main_parts, cfg.extra.primary, cfg.eval)
     comparisons.append(family.select(comparisons[0].columns))
     if missing:

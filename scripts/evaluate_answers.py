@@ -3,14 +3,15 @@
 import polars as pl
 
 from secateur.answers.ending import FAILED
-from secateur.contexts.table import NOTHING, names_passages, reached, reads
-from secateur.core.layout import PEER
+from secateur.contexts.table import NOTHING, SEARCHED, reached, reads
+from secateur.datasets.schema import of_classes
 from secateur.ecs.answer_gain import CLOSED, CUT, answer_logprobs, tokens_cut
 from secateur.ecs.reading.template import Question
 from secateur.evaluation.answers import answer_scores
-from secateur.evaluation.evidence import Case, gold_of
+from secateur.evaluation.evidence import Case, gold_of, has_sources
 from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.evaluation.rows import long_rows
+from secateur.evaluation.typed import is_typed
 from secateur.models.reader import load
 from secateur.stage.contract import main
 
@@ -36,14 +37,14 @@ def run(cfg, inputs, outputs, ctx):
     answered = inputs["questions"].join(answers, on="question_id", how="semi").sort("position")
     questions = [Question(*row) for row in answered.select("question_id", "text", "answer").iter_rows()]
     aliases = dict(answered.select("question_id", "aliases").drop_nulls().iter_rows())
-    gold = gold_of(answered, inputs["evidence"], inputs["passages"])
-    prompted, figures = reached(inputs["contexts"], answers, cfg.assembly.budget), []
-    has_sources = names_passages(inputs["contexts"])
+    evidence, table = of_classes(inputs["passages"], inputs["evidence"], inputs["contexts"])
+    gold = gold_of(answered, evidence, inputs["passages"])
+    prompted, figures, known = reached(table, answers, cfg.assembly.budget), [], has_sources(gold, table)
     contexts = {question: read for (question, _, _), read in reads(prompted)}
-    searched = bool((inputs["contexts"]["scorer"] == PEER).any())
+    searched = bool(table["scorer"].is_in(SEARCHED).any())
     texts = dict(prompted.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
     asked = [question.id for question in questions if question.id in gold]
-    cases = {name: Case(gold[name], contexts.get(name, NOTHING), has_sources, searched) for name in asked}
+    cases = {name: Case(gold[name], contexts.get(name, NOTHING), known, searched) for name in asked}
     specs = select_metrics(cfg.eval.metrics, READ_METRICS)
     read_figures = dict(zip(cases, measure_all(list(cases.values()), (), specs, "conf/eval/default"), strict=True))
     by_question = {row["question_id"]: row for row in answers.iter_rows(named=True)}
@@ -57,6 +58,7 @@ def run(cfg, inputs, outputs, ctx):
             values |= {f"read_{name}": value for name, value in read_figures[question.id].items()}
         figures += [(question.id, order, None, False, name, value) for name, value in values.items()]
     figures += [(q, order, None, False, "read_gain", gain) for q, gain in _gains(cfg, ctx, questions, texts)]
+    ctx.note_counts({"typed_answers": sum(is_typed(question.answer) for question in questions if question.answer)})
     outputs["question_metrics"] = long_rows(figures)
     return {"questions": len(questions)}
 

@@ -5,51 +5,56 @@ from functools import cache
 
 import polars as pl
 
-from secateur.contexts.table import NOTHING, made_for, names_passages, reads, unmade
-from secateur.core.layout import ALL, PEER, scorer_order
-from secateur.evaluation.evidence import Case, gold_of
+from secateur.contexts.table import NOTHING, OWN_LENGTH, SEARCHED, reads
+from secateur.core.layout import ALL, options_of, own_length, scorer_order
+from secateur.datasets.schema import of_classes
+from secateur.evaluation.evidence import Case, gold_of, has_sources
 from secateur.evaluation.metric import measure_all
 from secateur.evaluation.rows import long_rows
 from secateur.models.embedder import Embedder
 from secateur.stage.contract import main
 
+Rows = Iterator[tuple[str, str, float]]
 
-def _by_hop(inputs) -> dict[str | None, dict]:
+
+def _by_hop(questions, evidence, passages) -> dict[str | None, dict]:
     """Gold evidence by question: of all evidence under None, and of the evidence of each hop."""
-    questions, evidence, passages = inputs["questions"], inputs["evidence"], inputs["passages"]
     hops = evidence["hop"].drop_nulls().unique().sort()
     of_hops = {hop: gold_of(questions, evidence.filter(pl.col("hop") == hop), passages) for hop in hops}
     return {None: gold_of(questions, evidence, passages)} | of_hops
 
 
-def _rows(
-    cfg, gold, contexts, known: Mapping[int, Sequence[str]], has_sources: bool, scorer: str, embed
-) -> Iterator[tuple]:
+def _rows(cfg, gold, contexts, ids: Sequence[str], at: Mapping[int, str], known: bool, scorer: str, embed) -> Rows:
     """Yield (question, metric, value) of one ranking's contexts, for some gold evidence.
 
-    known: the questions whose context is known, by budget. Floors need two of them.
+    ids: the questions; floors need two of them. known: as `Case.has_sources`. at: budget -> what follows the name of a metric.
     """
     specs = (*cfg.eval.metrics, *cfg.dataset.metrics)
 
-    def cases(ids: Sequence[str], sources: Sequence[str], budget: int) -> list[Case]:
+    def cases(sources: Sequence[str], budget: int) -> list[Case]:
         """Each question with the context of its source question."""
         shown = [contexts.get((source, scorer, budget), NOTHING) for source in sources]
-        return [Case(gold[qid], read, has_sources, scorer == PEER) for qid, read in zip(ids, shown, strict=True)]
+        return [Case(gold[qid], read, known, scorer in SEARCHED) for qid, read in zip(ids, shown, strict=True)]
 
-    for budget, ids in known.items():
-        others = cases(ids, [*ids[1:], *ids[:1]], budget) if len(ids) > 1 else ()
-        figures = measure_all(cases(ids, ids, budget), others, specs, "conf/eval/default", embed)
+    for budget, label in at.items():
+        others = cases([*ids[1:], *ids[:1]], budget) if len(ids) > 1 else ()
+        figures = measure_all(cases(ids, budget), others, specs, "conf/eval/default", embed)
         for qid, by_metric in zip(ids, figures, strict=True):
-            yield from ((qid, f"{name}@{budget}", value) for name, value in by_metric.items())
+            yield from ((qid, f"{name}@{label}", value) for name, value in by_metric.items())
 
 
 def run(cfg, inputs, outputs, ctx):
-    golds = _by_hop(inputs)
-    budgets, has_sources = made_for(inputs["contexts"], cfg.eval.budgets), names_passages(inputs["contexts"])
-    contexts = dict(reads(inputs["contexts"].filter(pl.col("budget").is_in(budgets))))
+    length = own_length(options_of(ctx.axes))  # the system whose contexts have as many tokens
+    at = {OWN_LENGTH: length} if length else {budget: str(budget) for budget in cfg.eval.budgets}
+    shown = inputs["contexts"].filter(pl.col("budget").is_in(list(at)))
+    evidence, table = of_classes(inputs["passages"], inputs["evidence"], shown)
+    golds = _by_hop(inputs["questions"], evidence, inputs["passages"])
+    contexts, known = dict(reads(table)), has_sources(golds[None], table)
+    if not known:
+        ctx.warn("no context holds a passage or a quotation word for word, or names one: evidence recall is left out")
     embedder = cache(lambda: Embedder(cfg.embedder, ctx.cache, ctx.log))  # loaded by the first metric that needs it
     scorers = dict(inputs["contexts"].select("scorer", "answer_aware").unique().sort("scorer").iter_rows())
-    of_list, unknown = ctx.axes["source"].split("/")[3] == ALL, unmade(inputs["contexts"], budgets)
+    of_list = options_of(ctx.axes)["pick"] == ALL
     pairs = inputs["contexts"].select("scorer", "question_id").unique()
     ranked = {
         scorer: set(part["question_id"]) for (scorer,), part in pairs.partition_by("scorer", as_dict=True).items()
@@ -57,17 +62,13 @@ def run(cfg, inputs, outputs, ctx):
     tables, work = [], [(scorer, aware, hop) for scorer, aware in scorers.items() for hop in golds]
     for scorer, aware, hop in ctx.progress(work, len(work), "rankings"):
         name, order = (scorer, scorer_order(scorer)) if of_list else (None, cfg.extra.order)
-        ids = [qid for qid in golds[hop] if not (of_list and aware) or qid in ranked[scorer]]  # some have no answer
-        known = {budget: [qid for qid in ids if (qid, budget) not in unknown] for budget in budgets}
-        rows = _rows(cfg, golds[hop], contexts, known, has_sources, scorer, lambda texts: embedder().embed(texts))
+        partial = bool(length) or (of_list and aware)  # made for some questions; some have no answer
+        ids = [qid for qid in golds[hop] if not partial or qid in ranked[scorer]]
+        embed = lambda texts: embedder().embed(texts)  # noqa: E731
+        rows = _rows(cfg, golds[hop], contexts, ids, at, known, scorer, embed)
         tables.append(long_rows([(qid, order, name, aware, metric, value) for qid, metric, value in rows], hop))
     unmeasured = sum(len(gold.passages) - len(gold.measurable) for gold in golds[None].values())
     ctx.note_counts({"gold_passages_without_words": unmeasured})
-    if unknown:
-        ctx.warn(
-            f"{len(unknown)} contexts are missing, each of a question that has one at another budget: the figures at "
-            "that budget leave the question out"
-        )
     outputs["question_metrics"] = pl.concat([long_rows([]), *tables])
     return {"questions": len(golds[None]), "scorers": len(scorers)}
 

@@ -3,6 +3,7 @@
 import polars as pl
 
 from secateur.core.layout import ALL, scorer_order
+from secateur.datasets.schema import of_classes
 from secateur.evaluation.retrieval import article_of_passages, by_hop, rank_metrics, recall_metrics
 from secateur.evaluation.rows import SCHEMA
 from secateur.stage.contract import main
@@ -11,9 +12,10 @@ from secateur.stage.contract import main
 def run(cfg, inputs, outputs, ctx):
     documents, pick = article_of_passages(inputs["passages"]), ctx.axes["pick"]
     picked = inputs["rankings"] if pick == ALL else inputs["rankings"].filter(pl.col("scorer") == pick)
+    picked, evidence = of_classes(inputs["passages"], picked, inputs["evidence"])
     rankings = picked.join(documents, on="passage_id")
     tables = []
-    for hop, gold in by_hop(inputs["evidence"], documents):
+    for hop, gold in by_hop(evidence, documents):
         tables.append(recall_metrics(rankings, gold, cfg.dataset.cutoffs).with_columns(hop=pl.lit(hop, pl.String)))
         if hop is None:
             tables.append(rank_metrics(rankings, gold).with_columns(hop=pl.lit(None, pl.String)))

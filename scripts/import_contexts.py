@@ -1,26 +1,27 @@
 """Import contexts that were made elsewhere, and check them line by line."""
 
 from secateur.config.limits import unlimited
-from secateur.contexts.imported import Reference, imported_rows
-from secateur.contexts.piece import passage_text
+from secateur.contexts.imported import imported_rows, read_contexts, reference_of
+from secateur.contexts.table import lengths
 from secateur.core.tables.catalog import TABLES
 from secateur.models.word_pieces import lm_counter
 from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    passages = inputs["passages"].select("passage_id", "text", "speaker", "date")
-    questions = frozenset(inputs["questions"]["question_id"])
-    texts = {row[0]: passage_text(*row[1:]) for row in passages.iter_rows()}
-    count = lm_counter(cfg.lm.model, ctx.cache)
+    questions, count = inputs["questions"], lm_counter(cfg.lm.model, ctx.cache)
     is_limited = unlimited(ctx.axes["dataset"])[1] is not None
-    reference = Reference(questions, texts, count, cfg.eval.budgets, cfg.assembly.budget, is_limited)
-    rows = imported_rows(inputs.paths("file")[0], reference, ctx.warn)
-    outputs["contexts"] = contexts = TABLES["contexts"].frame(rows)
-    missing = len(questions) - contexts["question_id"].n_unique()
-    if missing:
-        ctx.warn(f"{missing} of {len(questions)} questions have no context: they are read without one")
-    return {"questions": contexts["question_id"].n_unique(), "rows": contexts.height}
+    reference = reference_of(questions, inputs["passages"], is_limited)
+    contexts = read_contexts(inputs.paths("file")[0], reference, ctx.warn)
+    allowed = lengths(inputs.paths("lengths")) if "lengths" in inputs else None
+    rows, cut = imported_rows(contexts, count, cfg.lm.window, allowed)
+    outputs["contexts"] = TABLES["contexts"].frame(rows)
+    if missing := questions.height - len(contexts):
+        ctx.warn(f"{missing} of {questions.height} questions have no context, and are left out of its comparisons")
+    if cut:
+        ctx.warn(f"{len(cut)} contexts exceed the reader's window of {cfg.lm.window} tokens, and lose their beginning")
+    ctx.note_counts({"context_tokens_beyond_the_window": sum(cut.values())})
+    return {"questions": len(contexts), "rows": len(rows)}
 
 
 main(run, globals().get("snakemake"))

@@ -4,10 +4,10 @@ import polars as pl
 
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.retrieval.candidates import CodebookArrays, question_symbols
-from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best_lines, best_passages, walk_steps
+from secateur.graph.retrieval.ranking import GraphRanking, rank_block
 from secateur.models.embedder import Embedder
 from secateur.ranking import select
-from secateur.ranking.group import blocks, texts_read, without_excluded
+from secateur.ranking.group import blocks, texts_read
 from secateur.stage.contract import main
 
 GRAPH = "graph"  # name of the scorer in the table
@@ -35,17 +35,10 @@ def run(cfg, inputs, outputs, ctx):
         pool = passages.filter(pl.col("group_id") == group_id)
         ranking = GraphRanking(retriever, cfg.order.neighbour, pool, book, run_edges, mentions, embedder)
         for block in blocks(of_group, max(pool.height, ranking.run_count)):
-            texts, qids = block["text"].to_list(), block["question_id"].to_list()
-            coarse = ranking.coarse(texts, [symbols[q] for q in qids])
-            best = best_candidates(ranking, coarse, qids, [symbols[q] for q in qids]) if coarse is not None else []
-            candidates += best
-            if retriever.units == "runs":
-                rankings += [best_lines(ranking, frame) for frame in best if frame.height]
-                continue
-            scores, origins = ranking.scores(texts, coarse)
-            ranked = best_passages(ranking, without_excluded(scores, block, ranking.ids), qids)
-            rankings += ranked
-            paths += walk_steps(ranking, ranked, origins) if origins is not None else []
+            ranked = rank_block(ranking, block, [symbols[q] for q in block["question_id"]])
+            candidates += ranked.candidates
+            rankings += ranked.rankings
+            paths += ranked.steps
     outputs["candidates"] = pl.concat(candidates) if candidates else TABLES["candidates"].empty()
     outputs["rankings"] = select.without_excluded(_table(rankings), questions)
     outputs["paths"] = pl.concat(paths)

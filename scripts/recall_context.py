@@ -15,8 +15,9 @@ from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.graph.material import session_material
 from secateur.graph.retrieval.candidates import Symbols, question_symbols
 from secateur.graph.triples.extraction import text_extractor
+from secateur.memory.session import Session
 from secateur.memory.sessions import sessions
-from secateur.memory.store import Remembered, Store, exchange, memories, support
+from secateur.memory.store import Remembered, memories, support
 from secateur.memory.transcript import Transcript
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load as load_reader
@@ -35,8 +36,8 @@ class _Reader:
     """The reader of one session. cfg: with the options `memory`, `retriever`, `answer` and `lm`."""
 
     def __init__(self, cfg, embedder, generate, extract, choose, write, shown) -> None:
-        self.cfg, self.generate, self.extract, self.choose, self.write = cfg, generate, extract, choose, write
-        self.store, self.transcript, self.shown = Store(cfg.retriever, embedder), Transcript(cfg.memory.window), shown
+        self.cfg, self.generate, self.choose, self.write = cfg, generate, choose, write
+        self.session, self.transcript = Session(cfg, embedder, extract, shown), Transcript(cfg.memory.window)
         self.completions: list[Completion] = []
 
     def context(
@@ -47,10 +48,9 @@ class _Reader:
         blocks: contexts of the question, the largest first.
         """
         block = self.transcript.due(blocks, self.cfg.memory.fresh)
-        most = {"question": self.cfg.memory.questions, "answer": self.cfg.memory.answers}
-        recalled = {c: [run.said() for run in self.store.recall(c, symbols, n)] for c, n in most.items()}
+        recalled = self.session.recalled(symbols)
         kept = self.choose(question_id, query.text, recalled | {"facts": [fact for fact, _ in block]})
-        exchanges = [recalled[channel][n] for channel in most for n in kept[channel]]
+        exchanges = [recalled[channel][n] for channel in recalled for n in kept[channel]]
         needed = [block[n] for n in kept["facts"]]
         fresh = self.transcript.show(needed)
         new = set(fresh)
@@ -60,15 +60,12 @@ class _Reader:
     def answer(
         self, question_id: str, query: Query, symbols: Symbols, rows: list[Row]
     ) -> tuple[Remembered, Remembered]:
-        """Answer a question; returns the question and the answer, which are added to the store."""
+        """Answer a question; returns the question and the answer, which the session keeps."""
         units = [row.text for row in rows]
         prompt, _ = fitted(self.cfg.answer.instructions, self.generate, question_id, query.text, units)
         self.completions += self.generate([prompt])
         answer, source = self.completions[-1].text, self.cfg.answer.model or self.cfg.lm.model
-        runs = exchange(question_id, query.text, (symbols, query.triples), answer, source, self.extract, self.shown)
-        for run in runs:
-            self.store.add(run)
-        return runs
+        return self.session.keep(question_id, query.text, (symbols, query.triples), answer, source)
 
 
 def _blocks(cfg, inputs, ctx, edges: Mapping[int, Edge]) -> dict[str, list[Block]]:

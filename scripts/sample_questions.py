@@ -6,7 +6,7 @@ import polars as pl
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.subsets import of_split
 from secateur.graph.codebook import edge_lines
-from secateur.models.words import content_words
+from secateur.models.units import content_words
 from secateur.report.trace import Trace, Traces
 from secateur.stage.contract import main
 

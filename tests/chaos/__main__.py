@@ -11,8 +11,9 @@ from pathlib import Path
 from tests.support.project import copy_project
 
 from .process import preload
+from .repeated import SCENES as REPEATED
 from .schedule import Chaos
-from .table import printed, rows
+from .table import by_rule, printed, rows
 from .tree import EXPERIMENT, Tree
 from .trial import WRONG
 
@@ -27,7 +28,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--scenes", type=int, default=3, help="of each scene with a driver, MLflow or a server")
     parser.add_argument("--stage", action="append", default=[], help="this rule alone; may be given again")
     parser.add_argument("--fault", action="append", default=[], help="faults with this in their name alone")
+    parser.add_argument(
+        "--change", action="append", default=[], help="changes with this in their name alone, of repeated runs"
+    )
     parser.add_argument("--run", type=Path, help=f"a clone in which {EXPERIMENT} has run; made where none is given")
+    parser.add_argument("--jobs", type=Path, help="folder that keeps jobs of repeated runs, for the next time")
+    parser.add_argument("--verbose", action="store_true", help="a line for each trial")
     parser.add_argument("--json", type=Path, default=Path("results/bench/chaos.json"))
     return parser.parse_args()
 
@@ -47,16 +53,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         kept = asked.run or _finished(Path(folder))
         preload(few=bool(asked.stage))
-        chaos, trials = Chaos(Tree(kept, Path(folder, "tree")), asked.seed, tuple(asked.stage), tuple(asked.fault)), []
+        tree, trials = Tree(kept, Path(folder, "tree")), []
+        tree.changes, tree.jobs = tuple(asked.change), asked.jobs
+        chaos = Chaos(tree, asked.seed, tuple(asked.stage), tuple(asked.fault))
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("SIGTERM: what was tried until then stands above"))
         try:
             for trial in chaos.trials(asked.kills, asked.tries, asked.scenes):
                 trials.append(trial)
                 if trial.verdict == WRONG:
                     print(f"WRONG {trial.fault} · {trial.stage} · {trial.target}\n  {trial.why[:SHOWN]}", flush=True)
+                elif asked.verbose:
+                    print(f"{trial.verdict}: {trial.fault} · {trial.stage} · {trial.target}", flush=True)
         finally:  # what was tried until then is told, whatever ends it
             found = rows(trials, chaos.skipped)
             print(printed(found))
+            if any(trial.fault in REPEATED for trial in trials):
+                print(f"\n{by_rule(trials, REPEATED)}")
             asked.json.parent.mkdir(parents=True, exist_ok=True)
             told = {"seed": asked.seed, "faults": found, "trials": [asdict(trial) for trial in trials]}
             asked.json.write_text(json.dumps(told, indent=1, default=str) + "\n")

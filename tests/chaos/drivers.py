@@ -16,7 +16,7 @@ from .process import Ended, forked, waits_for
 from .tree import EXPERIMENT, Tree
 from .trial import REFUSED, RIGHT, WRONG, Trial, ran
 
-__all__ = ["SCENES", "command"]
+__all__ = ["SCENES", "command", "env_of"]
 
 CHEAP = ("build_runs", "describe_dataset", "evaluate_rankings")
 CHEAP += ("evaluate_selection", "propose_passages", "select_context")
@@ -38,7 +38,7 @@ def command(main: str, *argv: str) -> Callable[[], None]:
     return call
 
 
-def _env(tree: Tree) -> dict[str, str]:
+def env_of(tree: Tree) -> dict[str, str]:
     """Of a driver, and of the jobs that it starts: this library and this Python; MLflow is away."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     own = {"PATH": path, "PYTHONPATH": f"{tree.root / 'workflow'}{os.pathsep}{tree.root}"}
@@ -47,11 +47,11 @@ def _env(tree: Tree) -> dict[str, str]:
 
 def driven(tree: Tree, *args: str, at: int | None = None) -> Ended:
     """`snakemake ARGS`, which kills itself before its event number `at`."""
-    return forked(tree.root, command("snakemake.cli:main", "snakemake", *PROFILE, *args), at, _env(tree))
+    return forked(tree.root, command("snakemake.cli:main", "snakemake", *PROFILE, *args), at, env_of(tree))
 
 
 def _secateur(tree: Tree, *args: str) -> Ended:
-    return forked(tree.root, command("secateur.cli:main", "secateur", *args), env=_env(tree))
+    return forked(tree.root, command("secateur.cli:main", "secateur", *args), env=env_of(tree))
 
 
 def _some(tree: Tree, rng: Random) -> Spec:
@@ -121,7 +121,7 @@ def _two(tree: Tree, rng: Random) -> Trial:
         waits_for(lambda: any(locks.glob("*")))
         command("secateur.cli:main", "secateur", "run", EXPERIMENT, "--profile", EXPERIMENT, "--cores", "1")()
 
-    second = forked(tree.root, both, env=_env(tree))
+    second = forked(tree.root, both, env=env_of(tree))
     waits_for(lambda: not any(locks.glob("*")))
     wrong = _after(tree, spec, Ended(0, "", (), 0))
     verdict = RIGHT if second.code == 0 else REFUSED

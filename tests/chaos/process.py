@@ -16,10 +16,16 @@ from secateur.models.kernels import STEADY
 
 from .watch import Event, Watch
 
-__all__ = ["LIMIT", "Ended", "forked", "preload", "waits_for"]
+__all__ = ["LIMIT", "Ended", "enter", "forked", "preload", "waits_for"]
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "openvino", "spacy", "faiss", "sklearn.cluster", "rank_bm25")
-OURS = ("secateur.stage.contract", "secateur.core.tables.catalog", "secateur.cli")
+OURS = (
+    "secateur.stage.contract",
+    "secateur.core.tables.catalog",
+    "secateur.cli",
+    "snakemake.cli",
+    "snakemake.workflow",
+)
 NOBODY = "http://127.0.0.1:9"  # in the place of a network
 ENV = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), NOBODY)
 ENV |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "NO_PROXY": "127.0.0.1"}
@@ -52,15 +58,23 @@ def preload(few: bool) -> None:
 
 
 def forked(
-    root: Path, call: Callable[[], None], at: int | None = None, env: dict[str, str] | None = None, limit: float = LIMIT
+    root: Path,
+    call: Callable[[], None],
+    at: int | None = None,
+    env: dict[str, str] | None = None,
+    limit: float = LIMIT,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Ended:
-    """Run a call in `root`; it kills itself before its event number `at`, counted from 1."""
+    """Run a call in `root`; it kills itself before its event number `at`, counted from 1.
+
+    meanwhile: called again and again until the process ends.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         said, seen = Path(scratch, "said"), Path(scratch, "seen")
         child = os.fork()
         if child == 0:
-            _child(root, call, at, env or {}, said, seen)
-        code = _waited(child, limit)
+            enter(root, call, at, env or {}, said, seen)
+        code = _waited(child, limit, meanwhile)
         events = [Event(*json.loads(line)) for line in seen.read_text().splitlines()] if seen.exists() else []
         return Ended(code, said.read_text(errors="replace") if said.exists() else "", tuple(events), child)
 
@@ -74,20 +88,22 @@ def waits_for(state: Callable[[], bool], limit: float = LIMIT) -> None:
         time.sleep(LOOK)
 
 
-def _waited(child: int, limit: float) -> int | None:
+def _waited(child: int, limit: float, meanwhile: Callable[[], None]) -> int | None:
     """The exit code of a child; None for one that had to be ended."""
     end = time.monotonic() + limit
     while time.monotonic() < end:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
+        meanwhile()
         time.sleep(LOOK)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None
 
 
-def _child(root: Path, call: Callable[[], None], at: int | None, env: dict[str, str], said: Path, seen: Path) -> None:
+def enter(root: Path, call: Callable[[], None], at: int | None, env: dict[str, str], said: Path, seen: Path) -> None:
+    """Run a call in this process, a fork, and end it. said, seen: files for its output and for its events."""
     code = 1
     try:
         os.setsid()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from . import disks, drivers, served, stores
+from . import disks, drivers, repeated, served, stores
 from .faults import FAULTS, Fault
 from .jobs import Spec
 from .process import Ended
@@ -16,7 +16,7 @@ from .trial import Trial, tried, undisturbed
 
 __all__ = ["SCENES", "Chaos"]
 
-SCENES = drivers.SCENES | stores.SCENES | served.SCENES
+SCENES = drivers.SCENES | stores.SCENES | served.SCENES | repeated.SCENES
 COLD = 0.3  # share of kills in a run whose caches are empty
 LONG = ("select_greedily",)  # stages that take ten seconds and more with cold caches
 
@@ -47,13 +47,13 @@ class Chaos:
             for n in range(0 if fault.kills else tries):
                 for rule in self.jobs:
                     yield from self._tried(fault, rule, n)
-        for name, scene in SCENES.items():
-            if not self.faults or any(word in name for word in self.faults):
-                if name in stores.MOUNTING and not disks.may_mount():
-                    self.skipped[name] = "this user may not mount"
-                    continue
-                for n in range(scenes):
-                    yield replace(scene(self.tree, Random(f"{self.seed} {name} {n}")), fault=name)
+        asked = [name for name in SCENES if not self.faults or any(word in name for word in self.faults)]
+        unable = [name for name in asked if name in stores.MOUNTING and not disks.may_mount()]
+        self.skipped |= dict.fromkeys(unable, "this user may not mount")
+        for n in range(scenes):
+            for name in asked:
+                if name not in unable:
+                    yield replace(SCENES[name](self.tree, Random(f"{self.seed} {name} {n}")), fault=name)
 
     def _asked(self) -> list[Fault]:
         """The faults of stages that are tried; of others it is said why they are not."""

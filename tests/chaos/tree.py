@@ -50,6 +50,10 @@ class Tree:
         self.names = set(self._names())
         self.read: dict[str, list[str]] = {}  # by job what it reads of caches, once it was looked at
         self.driven = self.told = 0  # events of a driver of one job, and of `track`, once they were counted
+        self.changes: tuple[
+            str, ...
+        ] = ()  # words in the names of the changes of repeated runs; all where there are none
+        self.jobs: Path | None = None  # where jobs of repeated runs are kept; beside the tree where none is given
         self.anew: dict[str, object] = {}  # what `track` tells where nothing was told
 
     def _names(self) -> list[str]:

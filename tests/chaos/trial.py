@@ -11,9 +11,10 @@ from .jobs import Spec
 from .process import Ended, forked
 from .tree import EXPERIMENT, Tree
 
-__all__ = ["REFUSED", "RIGHT", "WRONG", "Trial", "ran", "refusal", "tried", "undisturbed"]
+__all__ = ["OLD", "REFUSED", "RIGHT", "WRONG", "Trial", "ran", "refusal", "tried", "undisturbed"]
 
 RIGHT, REFUSED, WRONG = "right answer", "clear refusal", "wrong"
+OLD = "an old figure was printed"
 OWN = {"SECATEUR_EXPERIMENT": EXPERIMENT}
 
 

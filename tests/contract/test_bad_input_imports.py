@@ -3,13 +3,15 @@
 import importlib
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.support.refusals import message
 
-from secateur.contexts.imported import Reference, imported_rows
+from secateur.contexts.imported import imported_rows, read_contexts, reference_of
+from secateur.contexts.table import OWN_LENGTH
 from secateur.core.errors import SecateurError
 from secateur.core.fields import ConfigError
 from secateur.planning.plan import variants
@@ -17,13 +19,23 @@ from secateur.planning.plan import variants
 trec = importlib.import_module("secateur.ranking.scorers.import")
 QUESTIONS = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g1", "g2"]})
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2", "p3"], "group_id": ["g1", "g1", "g2"]})
-KNOWN = Reference(
-    questions=frozenset({"q1", "q2"}),
-    texts={"p1": "Acme bought Bolt.", "p2": "Bolt makes nuts.", "p3": "Ann: Hello."},
-    count=lambda texts: np.array([len(text.split()) for text in texts]),
-    budgets=(2, 4, 8),
-    answer_budget=4,
+TEXTS = {"p1": "Acme bought Bolt.", "p2": "Bolt makes nuts and bolts.", "p3": "Hello there, all of you."}
+SPOKEN = {"p3": "Ann"}
+KNOWN = reference_of(
+    QUESTIONS,
+    PASSAGES.with_columns(
+        doc_id="group_id",
+        position=pl.int_range(3),
+        text=pl.col("passage_id").replace(TEXTS),
+        speaker=pl.col("passage_id").replace_strict(SPOKEN, default=None),
+        date=pl.lit(None, pl.String),
+        title=pl.lit("Firms"),
+    ),
 )
+
+
+def count(texts):
+    return np.array([len(text.split()) for text in texts])
 
 
 # --- a TREC run ------------------------------------------------------------------------------------
@@ -71,7 +83,24 @@ def test_every_line_of_a_run_is_told_of_at_once(run_of):
 def test_an_empty_run_and_none(run_of, tmp_path):
     assert "ranks nothing" in message(trec.check, run_of(""), QUESTIONS, PASSAGES)
     trec.check(run_of("q9 Q0 p1 1 2.5 mine"), QUESTIONS, PASSAGES, is_limited=True)  # of the questions left out
+    assert "NUL characters, the first in line 2" in message(trec.read_run, Path(run_of("", "q1 Q0 p\0 1 1 mine").run))
     assert "no such file" in message(trec.check, trec.Settings(str(tmp_path / "none.run")), QUESTIONS, PASSAGES)
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        (["q1 Q0 p1 1 2 x", "q1 Q0 p2 2 2 x"], 1),
+        (["q1 Q0 p1 1 2 x", "q1 Q0 p2 2 1 x"], 0),
+        (["q1 Q0 p1 1 2 x", "q2 Q0 p3 1 2 x"], 0),  # a passage alone has nothing to tie with
+        (["q9 Q0 p1 1 2 x", "q9 Q0 p2 2 2 x", "q1 Q0 p1 1 2 x", "q1 Q0 p2 2 2 x"], 1),
+    ],
+)
+def test_one_score_for_all_passages_of_a_question_is_warned_of(run_of, lines, count):
+    warnings = trec.check(run_of(*lines), QUESTIONS, PASSAGES, is_limited=True)
+    assert [text.partition(":")[0] for text in warnings] == [
+        f"in {count} of 2 questions all passages have one score"
+    ] * count
 
 
 # --- contexts --------------------------------------------------------------------------------------
@@ -79,12 +108,14 @@ def test_an_empty_run_and_none(run_of, tmp_path):
 
 @pytest.fixture
 def rows_of(tmp_path):
-    """A function that reads lines: (question, budget, place, passage, whole, text, tokens) of each row."""
+    """A function that reads lines: (question, place, passage, whole, text, tokens) of each row."""
 
-    def read(*lines, known=KNOWN, warn=pytest.fail):
+    def read(*lines, known=KNOWN, warn=pytest.fail, window=100, lengths=None):
         path = tmp_path / "mine.jsonl"
         path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
-        return [(row[0], *row[3:5], *row[6:8], row[9], row[11]) for row in imported_rows(path, known, warn)]
+        rows, _ = imported_rows(read_contexts(path, known, warn), count, window, lengths)
+        assert {row[3] for row in rows} <= {OWN_LENGTH}
+        return [(row[0], row[4], *row[6:8], row[9], row[11]) for row in rows]
 
     return read
 
@@ -93,31 +124,62 @@ def line(**keys):
     return {"question_id": "q1", "text": "Acme bought Bolt."} | keys
 
 
-def test_a_context_counts_for_the_budget_it_names_or_for_each_that_it_fits(rows_of):
-    assert [row[1] for row in rows_of(line())] == [4, 8]
-    assert [row[1] for row in rows_of(line(budget=8))] == [8]
+def test_a_passage_is_found_in_a_text_with_and_without_its_id(rows_of):
+    whole = [("q1", 0, "p1", True, "Acme bought Bolt.", 3)]
+    assert rows_of(line()) == rows_of(line(passages=["p1"])) == rows_of(line(passages=[])) == whole
+    assert rows_of(line(passages=["p2"])) == [("q1", 0, "p2", False, "Acme bought Bolt.", 3)]  # shortened, as they say
 
 
-def test_a_text_comes_from_its_one_passage_and_not_from_one_of_several(rows_of):
-    place, text = ("q1", 8, 0), "Acme bought Bolt."
-    assert rows_of(line(budget=8, passages=["p1"])) == [(*place, "p1", True, text, 3)]
-    assert rows_of(line(budget=8, passages=["p2"])) == [(*place, "p2", False, text, 3)]
+def test_a_text_is_cut_at_its_passages_and_gives_itself_when_joined(rows_of):
+    text = "Facts:\n\nAcme bought Bolt.\n[2] It said: “Bolt makes nuts and bolts.”  And more"
+    rows = rows_of(line(text=text))
+    assert [row[2] for row in rows] == [None, "p1", None, "p2", None]
+    assert "".join(row[4] for row in rows) == text
+    parts = rows_of(line(text=text.split("\n\n")))
+    assert [row[2] for row in parts] == [None, "p1", None, "p2", None]
+    assert "".join(row[4] for row in parts) == text.replace("\n\n", "\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["Ann: Hello there, all of you.", "Hello there, all of you.", "Firms: Hello there, all of you."]
+)
+def test_a_passage_is_found_as_a_reader_gets_it_with_its_title_and_bare(rows_of, text):
+    assert rows_of(line(question_id="q2", text=text)) == [("q2", 0, "p3", True, text, len(text.split()))]
+    assert rows_of(line(text=text))[0][2] is None  # of another group
+
+
+def test_several_passages_for_one_text_and_a_budget_are_told_of(rows_of):
     said: list[str] = []
-    assert rows_of(line(budget=8, passages=["p1", "p2"]), warn=said.append) == [(*place, None, False, text, 3)]
-    one, several = line(budget=8, passages=["p1"]), line(budget=4, passages=["p1", "p2"])
-    assert [row[3] for row in rows_of(one, several, warn=said.append)] == [None, None]  # else the one would be the mean
-    assert [row[3] for row in rows_of(one, line(budget=4), warn=said.append)] == [None, "p1"]
-    assert [text.partition(":")[0] for text in said] == [
-        "1 of 1 contexts name several passages for one text, so evidence recall is left out. Fix",
-        "1 of 2 contexts name several passages for one text, so evidence recall is left out. Fix",
-        "1 of 2 contexts name no passage",
+    several = rows_of(line(passages=["p1", "p2"], budget=8), warn=said.append)
+    assert several == rows_of(line())
+    assert ["`budget` of 1 contexts is ignored" in said[0], "several passages for one text" in said[1]] == [True, True]
+
+
+def test_a_context_beyond_the_window_is_its_last_tokens_and_no_longer_whole(rows_of):
+    text = "Acme bought Bolt.\nBolt makes nuts and bolts."
+    assert [row[2:5] for row in rows_of(line(text=text), window=6)] == [
+        ("p1", False, "Bolt.\n"),
+        ("p2", True, "Bolt makes nuts and bolts."),
     ]
-    assert rows_of(line(budget=8, passages=[])) == rows_of(line(budget=8, passages=None))
+    assert [row[4] for row in rows_of(line(text=text), window=2)] == ["and bolts."]
 
 
-def test_parts_are_rows_a_line_each_with_their_passages(rows_of):
-    found = rows_of(line(text=["Facts:", "Acme bought Bolt."], passages=[None, "p1"], budget=8))
-    assert found == [("q1", 8, 0, None, False, "Facts:\n", 4), ("q1", 8, 1, "p1", True, "Acme bought Bolt.", 4)]
+def test_a_context_is_packed_to_the_tokens_of_another_system_and_left_alone_where_it_fits(rows_of):
+    text = line(text="Acme bought Bolt.\nBolt makes nuts and bolts.")
+    assert [row[4] for row in rows_of(text, lengths={"q1": 8})] == ["Acme bought Bolt.\n", "Bolt makes nuts and bolts."]
+    assert [(row[4], row[5]) for row in rows_of(text, lengths={"q1": 7})] == [("Acme bought Bolt.\n", 3)]
+    assert rows_of(text, lengths={"q1": 0}) == [("q1", 0, None, False, "", 0)]
+    assert rows_of(text, lengths={"q2": 8}) == []
+
+
+@pytest.mark.parametrize(("tokens", "kept"), [(6, "A firm was sold to another"), (3, "A firm was"), (0, "")])
+def test_of_a_rewritten_text_that_is_longer_than_another_systems_the_beginning_is_compared(rows_of, tokens, kept):
+    found = rows_of(line(text="A firm was sold to another one."), lengths={"q1": tokens})
+    assert found == [("q1", 0, None, False, kept, tokens)]
+
+
+def test_an_empty_context_is_one(rows_of):
+    assert rows_of(line(text="")) == rows_of(line(text=[])) == [("q1", 0, None, False, "", 0)]
 
 
 @pytest.mark.parametrize(
@@ -127,34 +189,28 @@ def test_parts_are_rows_a_line_each_with_their_passages(rows_of):
         ("3", "line 2: expected an object, found 3"),
         ({"question_id": "q2"}, "line 2: text is missing"),
         (line(question_id=2), "line 2: question_id must be a text that is not empty, found 2"),
-        (line(text=""), "line 2: text must be a text that is not empty, or a list of them, found ''"),
-        (line(text=["a", 3]), "line 2: text must be a text that is not empty, or a list of them"),
+        (line(text=3), "line 2: text must be a text, or a list of them, found 3"),
+        (line(text=["a", 3]), "line 2: text must be a text, or a list of them"),
         (line(passages="p1"), "line 2: passages must be a list of passage ids, or null, found 'p1'"),
         (line(budget=0), "line 2: budget must be a number of tokens of at least 1, or null, found 0"),
         (line(budget=True), "line 2: budget must be a number of tokens"),
         (line(passage=["p1"]), "line 2: unknown key 'passage'; did you mean 'passages'?"),
         (line(question_id="q7"), "line 2: unknown question 'q7'; did you mean 'q"),
+        (line(text="A\0c"), r"line 2: text holds NUL characters (\u0000): save UTF-16 as UTF-8, or remove them"),
+        (line(text=["Ann.", "A\0c"]), "line 2: text holds NUL characters"),
         (line(question_id="q2", passages=["p8"]), "line 2: passage 'p8' does not resolve"),
-        (line(text=["a", "b"], passages=["p1"]), "line 2: text has 2 parts, passages names 1"),
-        (line(budget=3), "line 2: budget 3 is not measured; measured: 2, 4, 8"),
-        (line(budget=8), "line 2: question 'q1' has a context of budget 8 in line 1 already"),
-        (line(), "line 2: question 'q1' has a context of budget 8 in line 1 already"),
-        (line(budget=2), "line 2: the context of question 'q1' has 3 tokens, its budget is 2"),
-        (
-            line(text="one two three four five"),
-            "line 2: the context of question 'q1' has 5 tokens, without a budget 4 are allowed",
-        ),
+        (line(question_id="q2", text=["a", "b"], passages=["p1"]), "line 2: text has 2 parts, passages names 1"),
+        (line(budget=8), "line 2: question 'q1' has a context in line 1 already"),
     ],
 )
 def test_a_line_of_contexts(rows_of, bad, said):
-    found = message(rows_of, line(budget=8), bad)
+    found = message(rows_of, line(), bad)
     assert "mine.jsonl: 1 problem; " in found
     assert said in found
 
 
 def test_every_line_of_contexts_is_told_of_at_once(rows_of):
-    found = message(rows_of, "{", line(question_id="q7", passages=["p8"]), line(budget=2), line(budget=3))
-    assert "5 problems" in found
+    assert "4 problems" in message(rows_of, "{", line(question_id="q7", passages=["p8"]), line(), line())
 
 
 def test_an_empty_file_of_contexts(rows_of):
@@ -162,8 +218,8 @@ def test_an_empty_file_of_contexts(rows_of):
 
 
 def test_contexts_of_questions_that_a_limit_leaves_out_are_ignored(rows_of):
-    first = replace(KNOWN, questions=frozenset({"q1"}), is_limited=True)
-    lines = (line(budget=8), line(question_id="q2", budget=8))
+    first = replace(KNOWN, groups={"q1": "g1"}, is_limited=True)
+    lines = (line(), line(question_id="q2"))
     assert [row[0] for row in rows_of(*lines, known=first)] == ["q1"]
     with pytest.raises(SecateurError, match="has no context of the questions that LIMIT keeps"):
         rows_of(lines[1], known=first)

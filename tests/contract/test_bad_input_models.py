@@ -156,8 +156,8 @@ def test_a_window_beyond_the_original_context_is_refused_where_angles_change(fol
     config["rope_parameters"] = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
     (folder / "config.json").write_text(json.dumps(config))
     assert loaded(folder, tmp_path / "cache", window=512)
-    with pytest.raises(SecateurError, match=r"rope_type dynamic .*exceeds 512 tokens, .*Fix: lm.window=512"):
-        loaded(folder, tmp_path / "cache", window=1024)
+    with pytest.raises(SecateurError, match=r"rope_type dynamic .*exceeds 8192 tokens, .*Fix: lm.window=8192"):
+        loaded(folder, tmp_path / "cache", window=8193)
 
 
 def without(name: str):

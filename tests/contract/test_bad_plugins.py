@@ -17,6 +17,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.ecs.scoring.score import columns, expression
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measure_all
+from secateur.graph import assembling
 from secateur.ranking.rank import rank
 from secateur.stage.contract import Context
 
@@ -171,7 +172,7 @@ ROWS = "[Row(piece.text, piece.passage_id) for piece in pieces]"
 
 def assembled(ctx, monkeypatch):
     words = lambda texts: np.array([len(text.split()) for text in texts])  # noqa: E731
-    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model, cache: words)
+    monkeypatch.setattr(assembling, "lm_counter", lambda model, cache: words)
     own = SimpleNamespace(form={"kind": "mypackage.mine"}, counter="reader", packing="refill", placement="best_first")
     own.budget, own.titles, own.pieces = 4, False, None
     cfg = SimpleNamespace(assembly=own, eval=SimpleNamespace(budgets=(2, 4)), lm=SimpleNamespace(model="lm"))

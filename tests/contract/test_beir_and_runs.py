@@ -1,5 +1,6 @@
 """BEIR folders and TREC runs as people have them: read as they are meant, or refused; nothing is dropped without a count."""
 
+import gzip
 import importlib
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,13 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.support.loaded import conform, lines
+from tests.support.refusals import message
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.evaluation.retrieval import by_hop, rank_metrics
 from secateur.ranking import select
-from secateur.ranking.group import without_excluded
+from secateur.ranking.group import Group, Questions, top, without_excluded
 from secateur.ranking.rank import rank
 
 trec = importlib.import_module("secateur.ranking.scorers.import")
@@ -191,3 +193,100 @@ def test_a_line_of_a_run_that_tabs_and_blanks_do_not_tell_is_refused(tmp_path, l
     (tmp_path / "mine.run").write_text(line)
     with pytest.raises(SecateurError, match=r"line 1: . fields, a run has 6.*tabs between fields"):
         trec.read_run(tmp_path / "mine.run")
+
+
+@pytest.fixture
+def run_of(tmp_path):
+    """Writes a run of (question, passage, rank, score) lines, and gives its path."""
+
+    def write(*rows, ends="\n"):
+        path = tmp_path / "mine.run"
+        text = "".join(f"{q} Q0 {p} {rank} {score} x{ends}" for q, p, rank, score in rows)
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    return write
+
+
+def order_of(path: Path, question: str = "q1", passages: str = "abcd") -> tuple[str, list[float]]:
+    """Passages, best first, and the scores in reading order."""
+    group = Group(passages, [""] * len(passages), np.zeros(len(passages), int), None, list(passages))
+    (scores,) = trec.score(trec.Settings(str(path)), group, Questions(["?"], [question]), 0)
+    places = [n for n in top(scores, 9) if np.isfinite(scores[n])]
+    return "".join(passages[n] for n in places), scores.tolist()
+
+
+AGREE = [("q1", "b", 1, 9), ("q1", "a", 2, 8), ("q1", "c", 3, 7)]
+DISTANCES = [("q1", "b", 1, 0.1), ("q1", "a", 2, 0.4), ("q1", "c", 3, 0.9)]
+
+
+@pytest.mark.parametrize("first", [0, 1, 7, -3])
+@pytest.mark.parametrize("form", ["{}", "{}.0", "{}."])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_distances_are_refused_whatever_number_ranks_begin_at(run_of, first, form, ends):
+    def rows(lines):
+        return [(q, p, form.format(rank + first - 1), score) for q, p, rank, score in lines]
+
+    assert order_of(run_of(*rows(AGREE), ends=ends))[0] == "bac"
+    found = message(trec.read_run, run_of(*rows(AGREE), *(("q2", *line) for _, *line in rows(DISTANCES)), ends=ends))
+    assert "ranks contradict scores in 1 of 2 questions; line 5: the score is higher than at a better rank" in found
+    assert "Fix: write scores that fall with rank, or ranks that follow the scores" in found
+    found = message(
+        trec.read_run, run_of(*rows(DISTANCES), *(("q2", *line) for _, *line in rows(DISTANCES)), ends=ends)
+    )
+    assert "in 2 of 2 questions; line 2" in found
+    assert found.endswith("Fix: the scores look like distances; negate them")
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_distances_are_refused_in_compressed_runs_and_between_tabs_too(tmp_path, separator):
+    path = tmp_path / "mine.run.gz"
+    path.write_bytes(
+        gzip.compress(
+            "".join(separator.join(map(str, (q, "Q0", p, r, s, "x"))) + "\n" for q, p, r, s in DISTANCES).encode()
+        )
+    )
+    assert "look like distances" in message(trec.read_run, path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "best"),
+    [
+        ([("q1", p, 0, s) for p, s in zip("abc", (1, 3, 2), strict=True)], "bca"),  # one rank for all
+        ([("q1", p, rank, s) for p, rank, s in zip("abc", ("-", 1, 2), (1, 2, 3), strict=True)], "cba"),  # no number
+        ([("q1", p, rank, s) for p, rank, s in zip("abc", (0.5, 1, 2), (1, 2, 3), strict=True)], "cba"),
+        ([("q1", "a", 1, 5), ("q1", "b", 1, 9), ("q1", "c", 2, 3)], "bac"),  # some are shared
+        ([("q1", "a", 9, 5), ("q1", "b", 3, 9), ("q1", "c", 20, 3)], "bac"),  # with gaps, in any order
+    ],
+)
+def test_ranks_that_say_nothing_or_agree_leave_the_order_to_scores(run_of, rows, best):
+    assert order_of(run_of(*rows))[0] == best
+
+
+def test_line_numbers_as_ranks_of_distances_are_refused(run_of):
+    rows = [
+        (q, p, 3 * k + n, s)
+        for k, q in enumerate(("q1", "q2"))
+        for n, (p, s) in enumerate(zip("abc", (1, 2, 3), strict=True))
+    ]
+    assert "in 2 of 2 questions; line 2" in message(trec.read_run, run_of(*rows))
+
+
+@pytest.mark.parametrize("score", [0, 1, 1e-9, 1e300, -1e300, -1.7976931348623157e308])
+def test_equal_scores_stand_in_the_order_of_ranks_else_of_lines_and_none_is_left_out(run_of, score):
+    ranked, scores = order_of(run_of(("q1", "a", 3, score), ("q1", "d", 1, score), ("q1", "b", 2, score)))
+    assert set(ranked) == set("abd")
+    assert scores == pytest.approx([score, score, -np.inf, score])
+    listed = order_of(run_of(("q1", "d", 0, score), ("q1", "a", 0, score), ("q1", "b", 0, score)))[0]
+    assert (ranked, listed) == ("dba", "dab") or score == -1.7976931348623157e308  # nothing is lower
+
+
+def test_scores_that_differ_stay_as_they_are_and_equal_ones_stay_between_them(run_of):
+    assert order_of(run_of(*AGREE))[1] == [8, 9, 7, -np.inf]
+    below = np.nextafter(5, 0)
+    ranked, scores = order_of(
+        run_of(("q1", "c", 1, 5), ("q1", "a", 3, 5), ("q1", "b", 2, 5), ("q1", "d", 4, repr(float(below))))
+    )
+    assert ranked == "cbad"
+    assert scores[2] == 5
+    assert sorted(scores, reverse=True) == sorted(set(scores), reverse=True)

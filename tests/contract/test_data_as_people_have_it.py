@@ -10,9 +10,10 @@ from tests.support.loaded import conform, holders, lines
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
+from secateur.datasets.corpus_warnings import corpus_warnings
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.datasets.reading import parse_json
-from secateur.datasets.schema import Questions, evidence_frame, limit_questions, questions_frame
+from secateur.datasets.reading import parse_json, read_text
+from secateur.datasets.schema import Questions, evidence_frame, limit_questions, passages_frame, questions_frame
 from secateur.evaluation.answers import answer_scores
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -134,12 +135,119 @@ def test_a_field_of_the_objects_of_a_list_is_named(tmp_path, ending):
         corpus(path, text="paragraphs.text")
 
 
+# --- NUL characters, as of UTF-16 ---------------------------------------------------------------------
+
+NUL = r"text holds NUL characters \(\\u0000\): save UTF-16 as UTF-8, or remove them"
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz", ".csv"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_file_with_nul_characters_is_refused_with_the_first_line(tmp_path, suffix, ends):
+    path = table(tmp_path / f"a{suffix}", f"id,text{ends}a,b\0c\0{ends}")
+    with pytest.raises(
+        SecateurError, match=r"2 NUL characters, the first in line 2\. Fix: save UTF-16 as UTF-8, or remove"
+    ):
+        read_text(path)
+    path.write_bytes("id,text\na,b\n".encode("utf-16-le"))
+    with pytest.raises(
+        SecateurError, match="not readable" if suffix == ".txt.gz" else "12 NUL characters, the first in line 1"
+    ):
+        read_text(path)
+
+
+def test_a_nul_in_a_text_of_json_names_its_line_and_one_under_an_unread_key_is_left(tmp_path, texts):
+    (tmp_path / "passages.jsonl").write_text(lines([{"id": "p", "text": "A."}, {"id": "q", "text": "A\0B\0"}]))
+    with pytest.raises(SecateurError, match=f"1 problem; line 2: {NUL}"):
+        load_corpus("folder", {"folder": tmp_path})
+    (tmp_path / "corpus.jsonl").write_text(lines([{"_id": "p", "text": "A \\u0000.", "metadata": "\0"}]))
+    assert load_corpus("beir", {"folder": tmp_path}).passages["text"].to_list() == ["A \\u0000."]  # a backslash
+    (tmp_path / "corpus.jsonl").write_text(lines([{"_id": "p", "text": "A\0."}]))
+    with pytest.raises(SecateurError, match=f"line 1: {NUL}"):
+        load_corpus("beir", {"folder": tmp_path})
+    with pytest.raises(SecateurError, match=r"q\.json row 0: answer holds NUL characters"):
+        asked(table(tmp_path / "q.json", json.dumps([{"id": "q", "q": "?", "a": ["x", "\0"], "ev": ["7"]}])), texts)
+    pl.DataFrame({"id": ["a"], "text": ["A\0"]}).write_parquet(tmp_path / "c.parquet")
+    with pytest.raises(SecateurError, match=rf"c.parquet row 0: {NUL}"):
+        corpus(tmp_path / "c.parquet")
+
+
+# --- warnings of a corpus --------------------------------------------------------------------------
+
+
+def warned(dates=(None,), docs="d", groups=("all",), speakers=("Ann",), head="order") -> list[str]:
+    """Warnings of passages p0, p1, ... with these dates; other columns are repeated."""
+    count = max(map(len, (dates, docs, groups, speakers)))
+    columns = {"date": dates, "doc_id": docs, "group_id": groups, "speaker": speakers}
+    rows = [{name: values[n % len(values)] for name, values in columns.items()} for n in range(count)]
+    rows = [{"passage_id": f"p{n}", "position": n, "text": "The mill and the inn."} | row for n, row in enumerate(rows)]
+    return [text for name, text in corpus_warnings(passages_frame(rows)) if name == head]
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        ("2023-05-20", "2023-05-19"),
+        ("2023-10-5", "2023-9-5"),
+        ("2023/05/20 (Sat) 02:21", "2023/05/20 (Sat) 02:20"),
+        ("2023-05-20T10:00:00.5Z", "2023-05-20T09:59Z"),
+        ("2023-05-20 10:00", "2023-05-19"),
+        ("14 March 2024", "13 Mar 2024"),
+        ("March 14, 2024", "13 March 2024"),
+        ("14 March 2024", "2024-03-13"),
+        (" 2023-05-20", "last week", None, "2023-05-19 "),
+    ],
+)
+def test_dates_that_go_backwards_in_a_conversation_are_told(dates):
+    (text,) = warned(dates)
+    assert text.startswith("dates go backwards in reading order in 1 conversations: 'p")
+    assert f"'p{len(dates) - 1}' of {dates[-1]} is read after 'p0' of {dates[0]}" in text
+    assert not warned(dates[::-1])
+    assert not warned(dates, speakers=(None,))  # articles may tell of any time
+    assert not warned(dates, docs="".join(map(str, range(len(dates)))))  # conversations of their own
+    assert warned(dates, docs="".join(map(str, range(len(dates)))), groups=("g",))  # sessions of one
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        ("2023-05-20", "2023-05-20"),
+        ("2023-05-20 10:00", "2023-05-20"),
+        ("2023-05-20T02:30+02:00", "2023-05-20T02:10+01:00"),
+        ("2023-05-20 11:30 PM", "2023-05-20 11:00 PM"),
+        ("2023-13-20", "2022-01-01"),
+        ("1990-91", "1980-81"),
+        ("20.05.2023", "19.05.2023"),
+        ("in May", "in April"),
+        ("1:56 pm on 8 May, 2023", "1:56 pm on 7 May, 2023"),
+    ],
+)
+def test_dates_that_are_equal_or_not_read_are_not_judged(dates):
+    assert not warned(dates)
+
+
+def test_conversations_with_backward_dates_are_counted_once_each():
+    assert "in 2 conversations" in warned([f"2023-01-{day}" for day in (9, 8, 7, 9, 8, 9)], docs="aaabbc")[0]
+
+
+@pytest.mark.parametrize(("lacking", "count", "told"), [(1, 10, True), (1, 9, False), (0, 10, False), (10, 10, False)])
+def test_a_few_passages_without_a_speaker_are_told(lacking, count, told):
+    found = warned(speakers=["Ann"] * (count - lacking) + [None] * lacking, head="speakers")
+    assert (
+        found
+        == [
+            f"{lacking} of {count} passages have no `speaker`, such as 'p{count - 1}'. Fix: name one in each, else a folder is read as "
+            "documents, not as dialogues"
+        ]
+        * told
+    )
+
+
 # --- several answers -------------------------------------------------------------------------------
 
 
 def test_an_answer_scores_the_best_of_all_gold_answers():
     scores = answer_scores("Stanley Hall", "G. Stanley Hall", ["Hall", "the Stanley Hall"])
-    assert scores == {"rouge_l": 1, "token_f1": 1, "exact_match": 1} | {"rouge_l": scores["rouge_l"]}
+    assert scores == {"rouge_l": 1, "token_f1": 1, "exact_match": 1, "typed_match": 1} | {"rouge_l": scores["rouge_l"]}
     assert answer_scores("Norway", "NO", ["Norway"])["rouge_l"] == 1
     assert answer_scores("Norway", "NO") == answer_scores("Norway", "NO", []) == dict.fromkeys(scores, 0.0)
     assert answer_scores("Norway", "Norway", ["NO"])["exact_match"] == 1

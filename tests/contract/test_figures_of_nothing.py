@@ -9,10 +9,8 @@ from scripts.evaluate_selection import _with_zeros
 
 import secateur
 from secateur.contexts.piece import Context, Row
-from secateur.contexts.table import IMPORTED, context_rows, reads, unmade
+from secateur.contexts.table import IMPORTED, OWN_LENGTH, context_rows, reads
 from secateur.core.tables.catalog import TABLES
-from secateur.datasets.formats._objects import corpus_of
-from secateur.datasets.reading import Problems
 from secateur.evaluation.comparison import Row as Compared
 from secateur.evaluation.comparison import pairs
 from secateur.evaluation.evidence import Gold
@@ -30,28 +28,16 @@ def made(question: str, *budgets: int) -> list[tuple]:
     return list(context_rows(question, IMPORTED, False, IMPORTED, dict.fromkeys(budgets, context)))
 
 
-def test_a_text_made_elsewhere_that_is_too_long_for_a_budget_is_no_context_without_evidence():
-    """q0 has a short text, q1 one that fits the larger budget alone, q2 none at all, which is a context of nothing."""
-    contexts = TABLES["contexts"].frame([*made("q0", 64, 256), *made("q1", 256)])
-    assert unmade(contexts, (64, 256)) == {("q1", 64)}
-    known = {64: ["q0", "q2"], 256: ["q0", "q1", "q2"]}
-    rows = _rows(CFG, GOLDS, dict(reads(contexts)), known, True, IMPORTED, None)
+def test_an_empty_context_made_elsewhere_holds_nothing_and_one_that_is_missing_is_not_measured():
+    """q0 has a text, q1 an empty one, q2 none."""
+    empty = context_rows("q1", IMPORTED, False, IMPORTED, {OWN_LENGTH: Context([Row("")], 0)})
+    contexts = TABLES["contexts"].frame([*made("q0", OWN_LENGTH), *empty])
+    ids = [qid for qid in GOLDS if qid in set(contexts["question_id"])]
+    rows = _rows(CFG, GOLDS, dict(reads(contexts)), ids, {OWN_LENGTH: "mine"}, True, IMPORTED, None)
     found = {(question, name): value for question, name, value in rows}
     recall = {place: value for place, value in found.items() if place[1].startswith("evidence_recall@")}
-    assert recall == {
-        **{("q0", "evidence_recall@64"): 1.0, ("q2", "evidence_recall@64"): 0.0},
-        **{("q0", "evidence_recall@256"): 1.0, ("q1", "evidence_recall@256"): 1.0, ("q2", "evidence_recall@256"): 0.0},
-    }
-    assert found["q0", "token_recall_floor@64"] == 0.0  # the next one of this budget is q2's
-    assert found["q2", "token_recall_floor@64"] == 1.0
-    alone = _rows(CFG, GOLDS, dict(reads(contexts)), {64: ["q0"], 256: ["q0", "q1"]}, True, IMPORTED, None)
-    floors = {(question, name) for question, name, _ in alone if "floor" in name}
-    assert floors == {("q0", "token_recall_floor@256"), ("q1", "token_recall_floor@256")}
-
-
-def test_contexts_that_are_not_made_elsewhere_are_all_known():
-    row = next(iter(made("q0", 64)))
-    assert unmade(TABLES["contexts"].frame([(row[0], "bm25", *row[2:5], "whole", *row[6:])]), (64, 256)) == set()
+    assert recall == {("q0", "evidence_recall@mine"): 1.0, ("q1", "evidence_recall@mine"): 0.0}
+    assert (found["q0", "token_recall_floor@mine"], found["q1", "token_recall_floor@mine"]) == (0.0, 1.0)
 
 
 def test_a_question_that_a_plain_scorer_ranks_nothing_for_scores_0():
@@ -77,10 +63,3 @@ def test_a_score_is_compared_with_its_matched_baseline_under_the_same_options():
     found = pairs(rows, {row.key: 0.5 for row in rows}, (), {"with": ("without",)})
     expected = [("ecs", "with", "ecs", "without"), ("ecs:other", "with", "ecs:other", "without")]
     assert [(a.system, a.scorer, b.system, b.scorer) for a, b, _ in found] == expected
-
-
-@pytest.mark.parametrize(("docs", "moved"), [(("s2", "s10"), 1), (("s02", "s10"), 0)])
-def test_conversations_that_are_not_read_as_they_stand_are_counted(tmp_path, docs, moved):
-    objects = [("line", {"id": d, "doc": d, "text": "Hello.", "speaker": "Ann"}) for d in docs]
-    counts = corpus_of(objects, Problems(tmp_path, "")).counts
-    assert counts.get("conversations_out_of_file_order", 0) == moved

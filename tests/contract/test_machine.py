@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +27,7 @@ from secateur.commands import doctor, processes, running
 from secateur.core.errors import SecateurError
 from secateur.planning.dry_run import arguments
 from secateur.planning.snakemake_output import RunProgress
+from snakemake_executor_plugin_secateur import _Worker
 
 LIMIT = 60  # seconds after which a process of these tests hangs
 
@@ -37,7 +39,7 @@ ODD = ["my project", "it's", 'a"b', "$HOME", "a;b", "(a)", "Prüfung", "a&b", "t
 @pytest.fixture
 def quoted(monkeypatch):
     """Snakemake with the patch, taken back afterwards."""
-    owned = ((ScriptBase, "_execute_cmd"), (RemoteExecutor, "get_python_executable"), (utils, "format_cli_pos_arg"))
+    owned = ((ScriptBase, "_execute_cmd"), (RemoteExecutor, "get_python_executable"), (utils, "format_cli_value"))
     for owner, name in owned:
         monkeypatch.setattr(owner, name, getattr(owner, name))
     quoting.patch()
@@ -96,12 +98,9 @@ def test_a_job_on_a_cluster_gets_the_data_and_overrides_of_its_run(quoted, folde
     config = parse_config(texts)
     assert config == {"experiment": "custom", "overrides": [override, f"dataset.folder={folder}"]}
     print_arguments = f"{shlex.quote(sys.executable)} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'"
-    original = lambda self, job: f"{print_arguments} {utils.format_cli_arg('--config', config)}"  # noqa: E731
-    plugin = SimpleNamespace(workflow=SimpleNamespace(executor_settings=SimpleNamespace(pass_command_as_script=False)))
-    command = executor._in_one_snakemake(original)(plugin, SimpleNamespace(threads=1))
-    escaped = command.replace('"', '\\"')  # as the plugin writes it behind --wrap
-    script = subprocess.run(["sh", "-c", f'printf %s "{escaped}"'], capture_output=True, text=True, check=True).stdout
-    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    original = lambda self, job: f"{print_arguments} {utils.format_cli_arg('--config', texts)}"  # noqa: E731
+    script = executor._in_one_snakemake(original)(SimpleNamespace(), SimpleNamespace(threads=1))
+    found = subprocess.run(["sh"], input=script, capture_output=True, text=True, check=True).stdout
     assert parse_config(json.loads(found)[1:]) == config
 
 
@@ -273,3 +272,74 @@ def test_doctor_tells_the_lock_of_a_run_from_one_that_was_left(folder, monkeypat
     name, ok, said = doctor._lock()
     assert (name, ok) == ("lock", passed)
     assert text in said
+
+
+# --- processes that run stage after stage ----------------------------------------------------------
+
+STAGE = """
+import os, signal, sys, time
+from pathlib import Path
+def stop(*_):
+    Path("ended").touch()
+    raise SystemExit("SIGTERM")
+signal.signal(signal.SIGTERM, stop)
+what = snakemake.wildcards["what"]
+Path(f"{what}.{os.getpid()}").touch()
+if what == "wrong":
+    sys.exit(2)
+if what == "broken":
+    raise ValueError("of the stage")
+while what == "slow":
+    time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def worker(folder):
+    script = folder / "stage.py"
+    script.write_text(STAGE)
+    one = _Worker()
+
+    def run(what: str) -> int:
+        return one.run(script, SimpleNamespace(rule="measure_answer_gain", wildcards={"what": what}))
+
+    yield SimpleNamespace(run=run, process=one.process)
+    one.wire.close()
+    one.process.kill()
+    one.process.wait()
+
+
+def test_one_process_runs_stages_one_after_another_and_ends_after_one_that_fails(folder, worker):
+    assert [worker.run(what) for what in ("a", "b", "wrong")] == [0, 0, 2]
+    assert {path.suffix for path in folder.glob("*.[0-9]*")} == {f".{worker.process.pid}"}
+    assert worker.process.poll() == 0
+    assert worker.run("a") != 0
+
+
+def test_an_error_that_no_stage_expects_prints_its_traceback(folder):
+    (folder / "stage.py").write_text(STAGE)
+    described = "SimpleNamespace(rule='x', wildcards={'what': 'broken'})"
+    code = f"from types import SimpleNamespace; from pathlib import Path; print(_Worker().run(Path('stage.py'), {described}))"
+    command = [sys.executable, "-c", f"from snakemake_executor_plugin_secateur import _Worker; {code}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+    assert "ValueError: of the stage" in done.stderr
+
+
+def test_a_process_of_stages_is_seen_while_it_runs_one_and_ended_with_it(folder, worker):
+    assert processes.workers() == {}
+    with ThreadPoolExecutor(1) as pool:
+        code = pool.submit(worker.run, "slow")
+        wait_for(folder / f"slow.{worker.process.pid}")
+        assert processes.workers() == {worker.process.pid: "measure_answer_"}
+        os.kill(worker.process.pid, signal.SIGTERM)
+        assert code.result() == 1
+    assert (folder / "ended").exists()
+
+
+def test_a_process_of_stages_that_is_killed_says_by_what(folder, worker):
+    with ThreadPoolExecutor(1) as pool:
+        code = pool.submit(worker.run, "slow")
+        wait_for(folder / f"slow.{worker.process.pid}")
+        os.kill(worker.process.pid, signal.SIGKILL)
+        assert code.result() == -signal.SIGKILL

@@ -7,7 +7,7 @@ import pytest
 from tests.support.project import in_folder
 
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table
+from secateur.core.tables.table import read_table, read_tables
 
 pytestmark = pytest.mark.slow
 
@@ -65,8 +65,8 @@ def test_it_says_beforehand_how_many_pairs_are_read_and_reads_no_more(ran):
     foretold = f"a language model reads at most {PAIRS} pairs of question and passage"
     assert foretold in plan.stdout, plan.stderr
     assert said.stderr.splitlines()[0].endswith(foretold)
-    (path,) = (project.root / "results/talks").rglob("statistics.parquet")
-    statistics = read_table(TABLES["statistics"], path)
+    shards = sorted((project.root / "results/talks").rglob("statistics.parquet"))
+    statistics = read_tables(TABLES["statistics"], shards)
     assert statistics.drop_nulls("passage_id").height == PAIRS
     assert statistics.filter(pl.col("passage_id").is_null()).height == len(QUESTIONS)
 

@@ -145,8 +145,7 @@ def test_contexts_that_name_no_passage_or_other_ids_than_the_evidence_are_told(s
     asked = dict.fromkeys(("q1", "q2"), "Where does the mill stand?")
     gold = {q: {"mill:0": "The Finch mill stands in Leeds."} for q in asked}
     secateur.evaluate({"q1": [("mill:0", "The Finch mill stands in Leeds.")], "q2": "Nothing found."}, asked, gold)
-    assert caplog.messages == ["1 of 2 contexts name no passage, and count for no evidence recall"]
-    caplog.clear()
+    assert caplog.messages == []  # what stands in a context is held, under whatever name
     secateur.evaluate({"q1": [("mill", "The Finch mill stands in Leeds.")]}, {"q1": asked["q1"]}, {"q1": gold["q1"]})
     assert caplog.messages == [
         "no passage that contexts name ('mill', ...) is among the ids of the evidence ('mill:0', ...)"

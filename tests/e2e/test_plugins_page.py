@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 from tests.support.project import copy_project
 
+from secateur.contexts.table import OWN_LENGTH
+
 PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 BLOCKS = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 FOLDER = "results/mine/mine"
@@ -52,11 +54,13 @@ def test_every_system_of_the_page_has_figures(mine):
             ("mine", "blind"),
             ("mine_run", "blind"),
             ("mine_walk", "blind"),
-            ("mine_contexts", "blind"),
             ("bm25", "blind"),
         ],
         1,
     )
+    at_its_tokens = metrics.filter(metric="evidence_recall@mine_contexts", subset="all")
+    assert set(at_its_tokens["system"]) == {"mine", "mine_run", "mine_walk", "mine_contexts", "bm25"}
+    assert at_its_tokens.filter(system="mine_contexts")["value"].to_list() == [1.0]
 
 
 def test_the_metric_is_measured_at_each_budget_and_tested_in_pairs(mine):
@@ -99,5 +103,5 @@ def test_the_ranker_the_reranker_and_the_form_made_the_context(mine):
 def test_what_was_made_elsewhere_is_read_as_it_is(mine):
     run = contexts(mine, "lexical/minilm.mine/elsewhere/none/text/default.smollm2", 512)
     assert run["q1"] == "Before May 2021 Bolt belonged to the Olsen family.\nAcme bought Bolt in May 2021."
-    file = contexts(mine, "imported/mine_contexts.blind/imported/none/text/default.smollm2", 64)
+    file = contexts(mine, "imported/mine_contexts.blind/imported/none/text/default.smollm2", OWN_LENGTH)
     assert file["q2"] == "What is known:\nBolt makes nuts, and it employs forty people in Ghent."

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from secateur.graph.consolidation.groups import alias_groups, medoids, range_pairs
 from secateur.graph.consolidation.remap import remap_edges, remap_mentions
+from secateur.graph.consolidation.screen import ROUNDING
 
 quick = settings(max_examples=60)
 
@@ -53,7 +54,7 @@ def test_groups_are_disjoint_and_every_pair_of_a_group_is_linked(vectors, tau):
 def test_the_medoid_minimises_the_distortion_of_its_group(vectors):  # lemma 11, for cosine
     (chosen,) = medoids(vectors, [list(range(len(vectors)))])
     distortion = (1 - vectors.astype(float) @ vectors.astype(float).T).sum(1)
-    assert distortion[chosen] <= distortion.min() + 1e-4
+    assert distortion[chosen] <= distortion.min() + ROUNDING * len(vectors) + 1e-5  # of float32 sums
 
 
 @st.composite

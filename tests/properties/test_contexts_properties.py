@@ -155,6 +155,17 @@ def test_no_context_is_longer_than_its_budget_as_it_is_sent(count, one, way, nea
         assert context.tokens <= budget
 
 
+@quick
+@given(one=drawn(), way=ways, near=near)
+def test_a_context_that_is_given_back_is_packed_to_itself(count, one, way, near):
+    """So that a row compared with itself, at its own numbers of tokens, differs by exactly nothing."""
+    assembly = assembled(one, count, *way)
+    budget = budget_of(assembly, one, count, *near)
+    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    again = assembly.contexts(one.asked, one.ranked, [context.tokens])[context.tokens]
+    assert again == context
+
+
 def asked_twice() -> Drawn:
     """A question whose triples are the facts of the last passage, which cost their numbers alone in `matrix`."""
     old, brown = Edge(2, ("bear", "is", "old")), Edge(3, ("bear", "is", "brown"))

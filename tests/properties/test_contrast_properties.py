@@ -1,4 +1,4 @@
-"""Shares of surprise, contrasts with wrong answers, and the curve of what a threshold lets in: what holds of any numbers."""
+"""Shares of surprise, contrasts with wrong answers, and what thresholds and rules let in: what holds of any numbers."""
 
 import polars as pl
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from secateur.ecs.reading.rivals import rivals
 from secateur.ecs.reading.sweep import statistics_frame
 from secateur.ecs.reading.template import Passage, Question
-from secateur.ecs.scoring.distractors import KINDS, curve
+from secateur.ecs.scoring.distractors import KINDS, acceptances, curve
 from secateur.ecs.scoring.score import score
 
 LOGPROB = st.floats(-60, 0)
@@ -85,3 +85,21 @@ def test_a_curve_knows_scores_by_their_order_alone(rows):
     ]  # where a percentile is a score itself
     one, other = (curve(f).filter(pl.col("at").is_in(at)) for f in (frame, frame.with_columns(pl.col("value") ** 3)))
     assert one["value"].to_list() == other["value"].to_list()
+
+
+VALUE = st.one_of(st.none(), st.integers(-3, 3))
+PASSAGES = st.lists(st.tuples(st.sampled_from(KINDS), VALUE, VALUE, VALUE), min_size=1, max_size=20)
+TAUS = st.fixed_dictionaries(dict.fromkeys("abc", st.integers(-3, 3)))
+
+
+@given(PASSAGES, TAUS)
+def test_a_rule_accepts_the_passages_that_all_its_scores_accept_and_no_other(rows, taus):
+    frame = pl.DataFrame(rows, schema={"kind": pl.String} | dict.fromkeys("abc", pl.Float64), orient="row")
+    frame = frame.with_columns(question_id=pl.int_range(pl.len()))  # one passage a question: a share is a verdict
+
+    def accepted(names: str) -> set[int]:
+        found = acceptances(frame, {"rule": {name: taus[name] for name in names}})
+        return set(found.filter(pl.col("value") == 1)["question_id"])
+
+    assert accepted("abc") <= accepted("ab") <= accepted("a")
+    assert accepted("abc") == accepted("a") & accepted("b") & accepted("c")

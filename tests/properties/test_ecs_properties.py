@@ -50,7 +50,7 @@ def texts(question: Question, passage: Passage | None, layout: str) -> tuple[str
 def alone(lm, naive, question, passage, layout):
     """Log-probability of the answer, of its first token, and the distributions along it, read one by one."""
     context, answer = texts(question, passage, layout)
-    bos = lm.encoder.bos
+    bos = lm.encoder.prefix
     ids = [*bos, *lm.tokenizer(context + answer, add_special_tokens=False).input_ids]
     start = len(bos) + len(lm.tokenizer(context, add_special_tokens=False).input_ids)
     said = naive(lm, ids)
@@ -107,7 +107,7 @@ def test_the_questions_probability_is_that_of_its_tokens(tiny_lm, ecs, naive, da
         low = context.rindex("Question: ") + len("Question: ")
         high = low + len(questions[q].text.strip())
         own = [n for n, (a, b) in enumerate(found.offset_mapping) if b > low and a < high]
-        ids = [*lm.encoder.bos, *found.input_ids]
+        ids = [*lm.encoder.prefix, *found.input_ids]
         said = naive(lm, ids)
         expected = sum(said[n, ids[n + 1]] for n in own)  # BOS shifts tokens by one
         assert row["question_tokens"] == len(own)

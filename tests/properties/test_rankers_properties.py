@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from secateur.models.words import content_words, word_list
+from secateur.models.units import content_words, word_list
 from secateur.ranking.bm25 import bm25_matrix
 from secateur.ranking.group import neighbour_smoothed, z_scores
 

@@ -75,6 +75,12 @@ def test_every_other_triple_passed_the_fit_test_when_it_joined(sequence, fit):
             assert fit_of(sequence, range(run[0], n), n, fit) >= fit.tau - 1e-9
 
 
+def test_a_triple_that_just_fits_joins():
+    """At right angles the cosine is 0, to the bit."""
+    vectors, heads, tails = np.eye(2, dtype=np.float32), np.array([0, 2], np.int32), np.array([1, 3], np.int32)
+    assert segment(vectors, heads, tails, Fit(tau=0.0, bonus_path=0.0, bonus_node=0.0)) == [0]
+
+
 @quick
 @given(sequences(), fits)
 def test_mean_pairwise_cosine_is_at_least_the_square_of_tau_less_the_bonus(sequence, fit):

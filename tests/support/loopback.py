@@ -10,12 +10,12 @@ __all__ = ["Loopback", "Replying", "running"]
 
 
 class Loopback(ThreadingHTTPServer):
-    """A server on a free port of this machine."""
+    """A server on a port of this machine, a free one by default."""
 
     base = ""
 
-    def __init__(self, handler: type) -> None:
-        super().__init__(("127.0.0.1", 0), handler)
+    def __init__(self, handler: type, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), handler)
 
     @property
     def url(self) -> str:

@@ -34,7 +34,7 @@ def tiny_network(kind: str, tokens: int):
     from transformers import AutoConfig, AutoModelForCausalLM
 
     size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 8}
-    size |= {"num_key_value_heads": 2, "max_position_embeddings": 512, "vocab_size": tokens, "initializer_range": 0.3}
+    size |= {"num_key_value_heads": 2, "max_position_embeddings": 8192, "vocab_size": tokens, "initializer_range": 0.3}
     own = {"gemma3_text": {"sliding_window": 12, "layer_types": ["sliding_attention", "full_attention"]}}
     own |= {"mistral": {"sliding_window": 12}}
     torch.manual_seed(3)

@@ -7,9 +7,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from secateur.core.errors import SecateurError
 from secateur.models import agreement
+from secateur.models.admission import refuse_window
 from secateur.models.agreement import check_once, largest_difference
 from secateur.models.causal import CausalLM
-from secateur.models.readers.transformers import _position_problem
 
 TOKENS = 400
 SIZE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 8}
@@ -139,15 +139,20 @@ def test_a_model_is_checked_once_for_each_identity(tmp_path, monkeypatch):
 def test_angles_that_hang_on_the_longest_sequence_are_refused_beyond_the_original_context(kind, rope, original):
     sizes = SIZE | {"original_max_position_embeddings": original}  # Phi's; others have it in max_position_embeddings
     config = AutoConfig.for_model(kind, **{"vocab_size": TOKENS, **sizes, "rope_parameters": rope})
-    assert _position_problem(config, original) is None
-    assert f"exceeds {original} tokens" in _position_problem(config, original + 1)
+    refuse_window("a", config, original)
+    with pytest.raises(SecateurError, match=f"exceeds {original} tokens, .* Fix: lm.window={original}"):
+        refuse_window("a", config, original + 1)
 
 
 @pytest.mark.parametrize(
-    "rope", [{"rope_type": "default"}, {"rope_type": "linear", "factor": 4.0}, {"rope_type": "yarn", "factor": 4.0}]
-)
-def test_angles_of_the_position_alone_have_any_window(rope):
+    ("rope", "room"),
+    [({"rope_type": "default"}, 512), ({"rope_type": "linear", "factor": 4.0}, 512),
+     ({"rope_type": "yarn", "factor": 4.0}, 2048)],
+)  # fmt: skip
+def test_a_window_beyond_the_positions_is_refused_with_their_number(rope, room):
     config = AutoConfig.for_model(
         "llama", **{"vocab_size": TOKENS, **SIZE, "rope_parameters": {"rope_theta": 1e4, **rope}}
     )
-    assert _position_problem(config, 4096) is None
+    refuse_window("a", config, room)
+    with pytest.raises(SecateurError, match=f"has {room} positions, and lm.window is {room + 1}"):
+        refuse_window("a", config, room + 1)

@@ -121,15 +121,15 @@ def test_what_the_window_cuts_off_a_context_is_counted_with_a_warm_cache_too(tin
     assert context.counts == {CUT: 0}
 
 
-def test_a_context_that_nobody_made_has_no_gain_and_is_no_control(tiny_lm, ecs, context):
-    unknown = {("q1", 64), ("q2", 128)}
-    rows = gain_rows(tiny_lm(), ecs(), ASKED, CONTEXTS, (64, 128), 128, range(len(ASKED)), context, unknown)
-    found, whole = {(q, metric): value for q, metric, value in rows}, gains(tiny_lm(), ecs(), context)
-    assert whole.keys() - found.keys() == {
-        *(("q1", "answer_gain@64"), ("q1", "answer_gain_shuffled@128"), ("q1", "answer_gain_own@128")),
-        *(("q2", "answer_gain@128"), ("q2", "answer_gain_own@128")),
-    }
-    assert found == {place: value for place, value in whole.items() if place in found}
+def test_contexts_of_another_systems_length_are_named_by_it_and_their_control_is_as_long(tiny_lm, ecs, context):
+    contexts = {(q, 0): text for (q, budget), text in CONTEXTS.items() if budget == 128}
+    args = (tiny_lm(), ecs(), ASKED, contexts, [0], 0, range(len(ASKED)), context)
+    found = {(q, metric): value for q, metric, value in gain_rows(*args, "myrag")}
+    whole = gains(tiny_lm(), ecs(), context)
+    for metric in ("answer_gain", "answer_gain_shuffled", "answer_gain_own"):
+        assert {q: found[q, f"{metric}@myrag"] for q in ("q1", "q2")} == {
+            q: whole[q, f"{metric}@128"] for q in ("q1", "q2")
+        }
 
 
 def test_one_question_alone_has_no_other_questions_context(tiny_lm, ecs, context):

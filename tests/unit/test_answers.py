@@ -83,7 +83,7 @@ def test_rouge_l_is_the_f_of_the_longest_common_subsequence_of_stems():
 
 
 def test_every_score_of_an_empty_answer_is_there():
-    assert answer_scores("", "Ann") == {"rouge_l": 0, "token_f1": 0, "exact_match": 0}
+    assert answer_scores("", "Ann") == {"rouge_l": 0, "token_f1": 0, "exact_match": 0, "typed_match": 0}
 
 
 # --- generation ----------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_smollm2_scores_as_one_sequence_at_a_time(smollm2, ecs, naive):
 
 
 def test_smollm2_has_no_bos_and_a_chat_template(smollm2):
-    assert smollm2.encoder.bos == ()
+    assert smollm2.encoder.prefix == ()
     assert smollm2.tokenizer.chat_template
 
 

@@ -11,6 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from secateur.cluster import executor
+from secateur.core.errors import SecateurError
 
 plugin = pytest.importorskip("snakemake_executor_plugin_slurm")
 
@@ -133,8 +134,15 @@ def test_sbatch_is_called_with_patience():
 
 
 def test_a_job_starts_one_snakemake_on_the_cores_that_it_asked_for(driver):
-    driver.workflow.executor_settings.pass_command_as_script = False
+    driver.workflow.executor_settings.pass_command_as_script = True
     general = plugin.Executor.additional_general_args(driver)
-    assert general == executor.INNER[0]
+    assert general == executor.INNER[0] + executor.AS_SCRIPT
     command = executor._in_one_snakemake(lambda self, job: f"python -m snakemake --cores all {general}")
     assert command(driver, SimpleNamespace(threads=3)) == "python -m snakemake --cores 3 --executor local"
+
+
+@pytest.mark.parametrize("package", ["snakemake", executor.PLUGIN])
+def test_a_version_that_was_not_tried_is_refused_not_left_unpatched(monkeypatch, package):
+    monkeypatch.setattr(executor, "version", lambda name: "99.1.0" if name == package else executor.TRIED[name] + "1")
+    with pytest.raises(SecateurError, match=rf"{package} 99\.1\.0: tried with .* Fix: pip install"):
+        executor.refuse_untried(package)

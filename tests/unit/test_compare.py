@@ -31,7 +31,14 @@ def table(name: str, rows: list[dict], path: Path) -> None:
 
 
 def question(n: int) -> dict:
-    named = {"question_id": f"q{n}", "group_id": "g", "cluster_id": f"c{n}", "position": n, "text": "?", "answer": "!"}
+    named = {
+        "question_id": f"q{n}",
+        "group_id": "g",
+        "cluster_id": f"c{n}",
+        "position": n,
+        "text": f"Question {n}?",
+        "answer": "!",
+    }
     row = dict.fromkeys(TABLES["questions"].columns) | named
     return row | {"type": str(n % 2), "split": "test"}
 

@@ -15,7 +15,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.ecs.names import matched_baselines
 from secateur.evaluation.comparison import AXES, Row, claims, differences, paired_differences, pairs, summarise
-from secateur.evaluation.metric import Figure, headlines
+from secateur.evaluation.figure import Figure
 from secateur.planning.plan import variants
 
 CFG = SimpleNamespace(resamples=200, permutations=200, min_units=2, seed=7)
@@ -25,8 +25,6 @@ SCHEMA = {
 }  # fmt: skip
 UTILITY = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility")
 MODEL = set(UTILITY.scores)
-SHOWN = ["evidence_recall", "evidence_coverage", "token_recall", "qualified_kept"]
-SHOWN = headlines(SHOWN + ["semantic", "provenance_recall", "tokens"])
 BASE = dict.fromkeys(AXES, "default")
 
 
@@ -57,7 +55,7 @@ def compared(known, part=None, against=(), joined=None, cfg=CFG) -> pl.DataFrame
     def choose(rows, means, _):
         return pairs(rows, means, against, joined or {})
 
-    found = differences(figures_of(*known) if part is None else part, known, SHOWN, choose, cfg)
+    found = differences(figures_of(*known) if part is None else part, known, choose, cfg)
     whole = found.with_columns(dataset=pl.lit("d"), subset=pl.lit("all"), split=pl.lit("all"))
     assert problems(TABLES["comparisons"], whole.select(list(TABLES["comparisons"].columns))) == []
     return found

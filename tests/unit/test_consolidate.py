@@ -203,3 +203,20 @@ def test_equal_forms_join_whichever_entity_comes_first(texts):
     none = (np.zeros(0, int), np.zeros(0, int), np.zeros(0, np.float32))
     made, _ = alias_groups(texts, np.eye(3, dtype=np.float32), none, link=0.91, guarded=True)
     assert [{texts[n].replace("−", "-").casefold() for n in group} for group in made] in ([{"-5 °c"}], [{"c++"}])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("hyperthyroidism", "hypothyroidism"), ("maternal age", "paternal age"), ("systolic pressure", "diastolic pressure"),
+        ("boys", "girls"), ("Henry Sr", "Henry Jr"), ("highest", "lowest"), ("lessor", "lessee"), ("encoder", "decoder"),
+        ("receptor agonist", "receptor antagonist"), ("preoperative care", "postoperative care"), ("bilateral", "unilateral"),
+    ],
+)  # fmt: skip
+def test_opposites_are_kept_apart_in_both_layers(left, right):
+    assert blocked_by(left, right) == blocked_by(right, left) == "polarity"
+
+
+def test_words_of_the_option_keep_names_apart():
+    assert blocked_by("port side", "starboard side") is None
+    assert blocked_by("port side", "starboard side", ("port", "starboard")) == "listed word"

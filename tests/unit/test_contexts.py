@@ -19,6 +19,7 @@ from secateur.contexts.session import Textual, Unit
 from secateur.contexts.table import context_rows, recalled_rows, sizes_of, texts
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
+from secateur.graph import assembling
 from secateur.stage.contract import Context as StageContext
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -62,6 +63,16 @@ def test_few_contexts_are_counted_where_there_is_room():
     size = lambda chosen: counted.append(chosen) or 10 * len(chosen)  # noqa: E731
     assert pack([10] * 50, 10_000, "refill", size) == list(range(50))
     assert len(counted) <= 1  # the whole, at most
+
+
+def test_no_join_makes_a_context_longer_than_its_budget():
+    """Joins of thirty tokens, where each is taken to change a few."""
+
+    def size(chosen: list[int]) -> int:
+        return 10 * len(chosen) + 30 * max(len(chosen) - 1, 0)
+
+    for packing in ("stop", "refill"):
+        assert pack([10, 10, 10], 40, packing, size) == [0]
 
 
 def shared(new: list[set[str]], budget: int, packing: str, frame: int = 2) -> list[int]:
@@ -208,7 +219,7 @@ INPUTS = {
 @pytest.fixture
 def assembled(tmp_path, monkeypatch):
     """The contexts that the stage makes under an option of conf/assembly."""
-    monkeypatch.setattr(assemble_contexts, "lm_counter", lambda model, cache: count)
+    monkeypatch.setattr(assembling, "lm_counter", lambda model, cache: count)
 
     def run(name: str, pick: str = "all", **changed) -> dict[tuple[str, int], str]:
         cfg = SimpleNamespace(

@@ -2,7 +2,6 @@
 
 import gzip
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.tracking_results import record, table
 
-from secateur.core.errors import SecateurError
 from secateur.planning import costs, pace
 from secateur.planning.costs import Estimate, Foretold
-from secateur.planning.pace import ENOUGH, Coefficients, Paces, Ran, blended
+from secateur.planning.pace import Coefficients, Paces, Ran
 from secateur.planning.sizes import READ, Data
 from secateur.planning.snakemake_output import Job
 
@@ -150,16 +148,6 @@ def test_without_a_job_here_the_shipped_coefficients_stand():
     assert paces.pace("index_peer", "") is None
 
 
-def test_before_any_job_ran_the_machine_is_as_slow_as_its_products_of_matrices(monkeypatch):
-    monkeypatch.setattr(pace, "product_seconds", lambda: 0.03)
-    assert pace.machine_pace(COEFFICIENTS) == 1.0  # nobody measured the reference machine
-    slow = pace.machine_pace(replace(COEFFICIENTS, product=0.01))
-    paces = Paces(COEFFICIENTS, [], slow)
-    assert (paces.pace("extract_triples", "kind"), paces.overall()) == (pytest.approx(3.0), pytest.approx(3.0))
-    little = Paces(COEFFICIENTS, [ran("extract_triples", 2.0, characters=0)], slow)
-    assert 1.0 < little.pace("extract_triples", "") < 3.0  # a short job has a share
-
-
 def test_a_rule_that_never_ran_here_has_the_pace_of_the_others():
     paces = Paces(COEFFICIENTS, [ran("extract_triples", 66.0, characters=2000)])
     assert paces.pace("score_candidates", "") == pytest.approx(3.0)
@@ -174,15 +162,9 @@ def test_jobs_with_the_same_options_count_before_others_of_the_rule():
     assert paces.pace("extract_triples", "triples/rebel") == pytest.approx(3.0)
 
 
-def test_a_short_job_tells_little_of_a_long_one():
-    short = [ran("extract_triples", 20.0, characters=0)]  # two reference seconds
-    assert blended(20.0, 2.0, 1.0) == pytest.approx(0.1 * 10 + 0.9)
-    assert Paces(COEFFICIENTS, short).pace("extract_triples", "") < 20.0 / 2.0
-
-
 def test_a_rule_without_coefficients_is_foretold_by_its_jobs_here_alone():
     paces = Paces(COEFFICIENTS, [ran("judge_answers", 30.0, answered=100), ran("judge_answers", 30.0, answered=200)])
-    assert paces.pace("judge_answers", "") == pytest.approx(0.2)  # CPU seconds for each question
+    assert paces.pace("judge_answers", "") == pytest.approx(0.225)  # CPU seconds for each question: of .3 and .15
     assert paces.pace("extract_triples", "") == 1.0  # its units are no reference seconds
 
 
@@ -202,18 +184,15 @@ COUNTS = st.integers(1, 10**6)
 
 @given(PACES, st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=5))
 def test_jobs_that_follow_the_coefficients_are_foretold_exactly(factor, counted):
-    """Whatever the machine's pace, and whatever the sizes: as soon as they took long enough to tell."""
+    """Whatever the machine's pace, and whatever the sizes."""
     jobs, reference = [], []
     for characters, compared in counted:
         sizes = {"job": 1, "unseen": characters, "compared": compared}
         reference.append(COEFFICIENTS.seconds("rank_passages", sizes))
         jobs.append(Ran("rank_passages", "kind", factor * reference[-1], sizes))
     paces = Paces(COEFFICIENTS, jobs)
-    if sum(reference) >= ENOUGH:
-        assert paces.pace("rank_passages", "kind") == pytest.approx(factor)
-        assert paces.pace("score_candidates", "kind") == pytest.approx(factor)
-    assert min(1.0, factor) <= paces.pace("rank_passages", "kind") * (1 + 1e-9)
-    assert paces.pace("rank_passages", "kind") <= max(1.0, factor) * (1 + 1e-9)
+    assert paces.pace("rank_passages", "kind") == pytest.approx(factor)
+    assert paces.pace("score_candidates", "kind") == pytest.approx(factor)
 
 
 @given(st.sampled_from(sorted(pace.load_coefficients(SHIPPED).rules)), st.sampled_from(NAMES), COUNTS, COUNTS)
@@ -221,21 +200,6 @@ def test_no_job_takes_less_time_for_more_data(rule, name, size, more):
     shipped = pace.load_coefficients(SHIPPED)
     small = dict.fromkeys(NAMES, 10) | {name: size}
     assert shipped.seconds(rule, small | {name: size + more}) >= shipped.seconds(rule, small) >= 0
-
-
-@given(st.floats(0.1, 100), st.floats(1e-4, 1), st.lists(st.integers(1, 10**5), min_size=2, max_size=6, unique=True))
-def test_fitted_coefficients_repeat_linear_times(fixed, slope, counted):
-    jobs = [ran("extract_triples", fixed + slope * count, characters=count) for count in counted]
-    row = pace.fitted(COEFFICIENTS, jobs)["extract_triples"]
-    for done in jobs:
-        assert row["job"] + row["characters"] * done.sizes["characters"] == pytest.approx(done.seconds, rel=0.02)
-
-
-def test_jobs_of_one_size_leave_all_to_the_job():
-    jobs = [ran("extract_triples", 4.0, characters=100), ran("extract_triples", 6.0, characters=100)]
-    row = pace.fitted(COEFFICIENTS, jobs)["extract_triples"]
-    assert row["job"] == pytest.approx(4.8, rel=0.05)
-    assert row["characters"] * 100 < 0.01
 
 
 # --- the estimate --------------------------------------------------------------------------------
@@ -301,7 +265,7 @@ def test_what_the_times_rest_on_is_counted_and_what_is_unknown_is_named(project)
         "time unknown of 1 jobs (data not here yet): rank_passages"
     )
     rows = {row["rule"]: row for row in estimate.rows}
-    assert rows["rank_passages"]["rests on"] == "shipped coefficients (1) and data not here yet (1)"
+    assert rows["rank_passages"]["rests on"] == "data not here yet (1) and shipped coefficients (1)"
     assert (rows["rank_passages"]["jobs"], rows["index_peer"]["CPU s"]) == (2, None)
     assert "minutes" not in estimated(jobs[-1]).summary(2)
 
@@ -319,27 +283,6 @@ def test_reading_is_foretold_by_pairs_and_costs_tokens():
 
 
 # --- the shipped coefficients --------------------------------------------------------------------
-
-
-def test_what_is_written_of_a_run_is_read_again(project):
-    data("toy", 100, 2)
-    data("large", 10_000, 2)
-    extracted("toy", 3.0)
-    extracted("large", 12.0)
-    folder = "results/toy/toy/statistics/minilm.utility.smollm2.quick/0of1"
-    record(SCORING, folder, [f"{folder}/s.parquet"], {}, metrics={"pairs": 50}, experiment="other", cpu_seconds=10.0)
-    text = pace.written(COEFFICIENTS, pace.jobs_here(RESULTS), "tiny", 19.0, "mine, 2 cores, 2026")
-    Path("costs.yaml").write_text(text)
-    again = pace.load_coefficients(Path("costs.yaml"))
-    assert (again.machine, again.start) == ("mine, 2 cores, 2026", 2.0)  # 19 s minus 15 s of two stages
-    small, large = ({"job": 1, "characters": count} for count in (1000, 100_000))
-    assert again.seconds("extract_triples", small) == pytest.approx(3.0, rel=0.05)
-    assert again.seconds("extract_triples", large) == pytest.approx(12.0, rel=0.05)
-    assert again.rules["rank_passages"] == RULES["rank_passages"]  # it did not run
-    assert again.tokens == {"extract_triples": {"characters": pytest.approx(1e-4, rel=0.02)}, SCORING: {"pairs": 0.1}}
-    assert not again.measured("index_peer")
-    with pytest.raises(SecateurError, match=r"toys has not been run here\. Fix: make run EXPERIMENT=toys"):
-        pace.written(COEFFICIENTS, [], "toys", 1.0, "mine")
 
 
 def test_every_rule_has_coefficients_of_sizes_that_there_are():

@@ -41,7 +41,7 @@ def test_the_split_follows_the_hash_and_two_sets_are_test_only():
 def test_sentences_are_the_text_between_their_spans_and_never_cross_a_newline():
     text = 'He said "go." Then (in 1848.) 30 men left.\n  no capital\n\nIt is U. arctos. End'
     found = list(sentences(text))
-    expected = ['He said "go.', "Then (in 1848.", "30 men left.", "no capital", "It is U. arctos.", "End"]
+    expected = ['He said "go."', "Then (in 1848.)", "30 men left.", "no capital", "It is U. arctos.", "End"]
     assert [sentence for sentence, _, _ in found] == expected
     assert all(text[start:end] == sentence for sentence, start, end in found)
 

@@ -20,7 +20,7 @@ END = 1
 
 
 def ids(lm, text):
-    return [*lm.encoder.bos, *lm.tokenizer(text, add_special_tokens=False).input_ids]
+    return [*lm.encoder.prefix, *lm.tokenizer(text, add_special_tokens=False).input_ids]
 
 
 def greedy(lm, naive, context, steps):

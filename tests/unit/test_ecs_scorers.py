@@ -30,7 +30,6 @@ EXPECTED = {
     "signed_mean": (3.0, -1.5),
     "signed_share": (0.75, -0.375),
     "signed_contrast": (0.25, None),
-    "signed_both": (0.25, None),
     "signed_first": (4.0, -0.5),
     "signed_kl": (0.5, -0.25),
     "kl_first": (0.5, 0.25),
@@ -59,13 +58,6 @@ def test_a_score_by_hand(name):
     assert score(TABLE, SCORES[name])["value"].to_list() == pytest.approx(EXPECTED[name], nan_ok=True)
 
 
-def test_both_is_the_smaller_of_share_and_contrast_whatever_the_sign_of_the_rivals_share():
-    for rival in (-0.5, 0.0, 0.25):
-        table = TABLE.with_columns(rival_share=rival)
-        share, contrast, both = (score(table, f"signed_{name}")["value"] for name in ("share", "contrast", "both"))
-        assert both.to_list() == pytest.approx(np.minimum(share, contrast))
-
-
 def test_the_length_penalty_is_per_token_of_the_candidate():
     assert score(TABLE, {"kind": "signed", "length_penalty": 0.5})["value"].to_list() == [1.0, -5.0]
 
@@ -83,7 +75,7 @@ def test_scores_that_see_the_answer_are_those_that_change_with_it():
     blind = blind.with_columns(answer_logprob=pl.when(passage_id="p").then(-30.0).otherwise("answer_logprob"))
     moved = {name for name, spec in SCORES.items() if not score(blind, spec).equals(score(TABLE, spec))}
     assert moved == {name for name, spec in SCORES.items() if sees_answer(spec)}
-    expected = {"signed", "signed_mean", "signed_share", "signed_contrast", "signed_both", "signed_first"}
+    expected = {"signed", "signed_mean", "signed_share", "signed_contrast", "signed_first"}
     expected |= {"signed_kl", "trajectory:gold", "judge_helpful_answer", "judge_helpful_answer_binary"}
     assert moved == expected
 

@@ -86,14 +86,14 @@ def test_a_repeated_string_has_one_vector(cold):
 
 def test_a_warm_cache_gives_the_same_bits_without_the_model(cold, monkeypatch):
     warm = Embedder(config(), cold[0])
-    monkeypatch.setattr(Embedder, "encode", lambda self, texts: pytest.fail("the model was run"))
+    monkeypatch.setattr(Embedder, "_halves", lambda self, texts: pytest.fail("the model was run"))
     np.testing.assert_array_equal(warm.embed(TEXTS), cold[1])
     assert (warm.cache.hits, warm.cache.misses) == (4, 0)
 
 
 def killed_after(blocks: int, monkeypatch, folder, texts) -> None:
     """A run over `texts` that dies when it has finished some blocks."""
-    encode, done = Embedder.encode, []
+    encode, done = Embedder._halves, []
 
     def dying(self, part):
         if len(done) == blocks:
@@ -102,23 +102,23 @@ def killed_after(blocks: int, monkeypatch, folder, texts) -> None:
         return encode(self, part)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Embedder, "encode", dying)
+        patched.setattr(Embedder, "_halves", dying)
         with pytest.raises(KeyboardInterrupt):
             Embedder(config(), folder).embed(texts)
 
 
 def test_a_killed_run_resumes_with_what_it_has_not_stored(cold, tmp_path, monkeypatch):
     killed_after(1, monkeypatch, tmp_path, TEXTS)
-    resumed, encode, seen = Embedder(config(), tmp_path), Embedder.encode, []
-    monkeypatch.setattr(Embedder, "encode", lambda self, part: seen.append(part) or encode(self, part))
+    resumed, encode, seen = Embedder(config(), tmp_path), Embedder._halves, []
+    monkeypatch.setattr(Embedder, "_halves", lambda self, part: seen.append(part) or encode(self, part))
     np.testing.assert_array_equal(resumed.embed(TEXTS), cold[1])
     assert seen == [sorted(set(TEXTS), key=lambda t: (len(t), t))[2:]]
 
 
 def test_new_strings_cost_themselves_only(cold, tmp_path, monkeypatch):
     Embedder(config(), tmp_path).embed(TEXTS)
-    encode, seen = Embedder.encode, []
-    monkeypatch.setattr(Embedder, "encode", lambda self, part: seen.extend(part) or encode(self, part))
+    encode, seen = Embedder._halves, []
+    monkeypatch.setattr(Embedder, "_halves", lambda self, part: seen.extend(part) or encode(self, part))
     Embedder(config(), tmp_path).embed([*TEXTS, "an otter", "a much longer text on otters"])
     assert seen == ["an otter", "a much longer text on otters"]
 

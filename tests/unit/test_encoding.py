@@ -3,6 +3,7 @@
 import pytest
 
 from secateur.core.errors import SecateurError
+from secateur.models.marks import Rendered
 
 
 def encode(lm, context, answer="", span=None):
@@ -30,7 +31,7 @@ def test_trailing_spaces_of_the_context_belong_to_the_answer(tiny_lm):
 
 def test_a_context_without_answer_is_read_as_it_stands(tiny_lm):
     lm = tiny_lm()
-    one = encode(lm, "<|assistant|>\n")
+    one = encode(lm, Rendered("<|assistant|>\n"))
     assert one.ids == one.read == tokens(lm, "<|assistant|>\n")
     assert one.predicting == [one.start - 1]
 
@@ -39,7 +40,7 @@ def test_bos_stands_first_once_where_the_tokenizer_adds_one(tiny_lm):
     with_bos, without = tiny_lm(bos=True), tiny_lm()
     assert encode(with_bos, "Question:", " yes").ids[:2] == (0, *tokens(with_bos, "Question:")[:1])
     assert 0 not in encode(without, "Question:", " yes").ids
-    written = encode(with_bos, "<s>Question:", " yes")
+    written = encode(with_bos, Rendered("<s>Question:"), " yes")
     assert written == encode(with_bos, "Question:", " yes")
     assert written.ids.count(0) == 1
 
@@ -47,7 +48,7 @@ def test_bos_stands_first_once_where_the_tokenizer_adds_one(tiny_lm):
 def test_a_tokenizer_that_has_bos_and_does_not_add_it_gets_none(tiny_lm):
     lm = tiny_lm()
     lm.tokenizer.add_special_tokens({"bos_token": "<s>"})
-    assert type(lm.encoder)(lm.tokenizer, 64).bos == ()
+    assert type(lm.encoder)(lm.tokenizer, 64).prefix == ()
 
 
 @pytest.mark.parametrize("bos", [False, True])

@@ -2,16 +2,21 @@
 
 import gzip
 import json
+import logging
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from scripts import prepare_corpus
 from tests.support.project import share_options
 
 from secateur.commands import evaluate, starting
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
+from secateur.core.fields import ConfigError
 from secateur.planning.plan import variants
+from secateur.stage.contract import Context
 
 ROOT = Path(__file__).parents[2]
 RANKER = "from secateur.config.plugins import NoSettings as Settings\n\n\ndef score(settings, group, questions, seed):\n    ...\n"
@@ -140,7 +145,8 @@ def test_questions_with_evidence_decide_whether_there_is_enough_for_a_verdict(tm
     (own / "more.md").write_text("It rained.")
     evaluate.check(own)
     said = capsys.readouterr().out
-    assert "about 36 more questions with evidence are needed for a verdict" in said
+    assert "about 19 more questions with evidence are needed for a verdict" in said  # the four are one, asked again
+    assert "; 3 questions repeat another" in said
     assert "not read   more.md" in said
 
 
@@ -186,7 +192,7 @@ def test_line_breaks_inside_sentences_are_told(tmp_path, capsys):
 def test_pieces_of_sentences_quotations_of_no_passage_and_documents_in_another_language_are_told(tmp_path, capsys):
     own = tmp_path / "texts"
     own.mkdir()
-    (own / "a.txt").write_text("Dr. Helen Marsh bought the mill and the town and the river. " * 20)
+    (own / "a.txt").write_text("The mill\nDr. Helen Marsh bought the mill and the town and the river.\n" * 20)
     (own / "b.txt").write_text("Die Mühle steht am Fluss und gehört der Stadt seit vielen Jahren. " * 20)
     quotes = [{"id": f"q{n}", "question": "Who?", "evidence_text": [f"Dr. Helen Marsh number {n}."]} for n in range(7)]
     held = {"id": "held", "question": "Where?", "evidence_text": ["Helen Marsh and the town."]}
@@ -194,7 +200,7 @@ def test_pieces_of_sentences_quotations_of_no_passage_and_documents_in_another_l
     lines(own / "questions.jsonl", [*quotes, held])
     evaluate.check(own)
     said = capsys.readouterr().out
-    assert "20 passages have fewer than 3 words, such as 'Dr.': full stops and line breaks end a passage" in said
+    assert "20 passages have fewer than 3 words, such as 'The mill': full stops and line breaks end a passage" in said
     assert "q0: 'Dr. Helen Marsh number 0.'" in said
     assert "q4: " in said
     assert "q5: " not in said  # five are named
@@ -208,29 +214,35 @@ def test_systems_of_yours_that_an_override_leaves_out_are_named(tmp_path, capsys
     assert "left out: mine; experiment.systems is bm25" in capsys.readouterr().out
 
 
-def test_budgets_and_repeated_contexts_are_checked_before_a_run(tmp_path):
-    own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"
-    context = {"question_id": "q0", "text": "Ann."}
-    lines(file, [context | {"budget": 64}, context | {"budget": 65}, context | {"budget": 64}, context])
-    with pytest.raises(
-        SecateurError, match=r"budget 65 is not measured; measured: 64, 128.*of budget 64 in line 1 already"
-    ) as told:
+def test_repeated_contexts_are_refused_before_a_run_and_a_name_that_is_a_budget(tmp_path):
+    own, file, context = folder(tmp_path / "own"), tmp_path / "mine.jsonl", {"question_id": "q0", "text": "Ann."}
+    lines(file, [context | {"budget": 64}, context])
+    with pytest.raises(SecateurError, match="line 2: question 'q0' has a context in line 1 already"):
         evaluate.experiment_of(own, given={"contexts": [str(file)]})
-    assert "2 problems" in str(told.value)
+    lines(file, [context])
+    for name in ("256", "claim"):
+        with pytest.raises(SecateurError, match=f"{name!r} is a row of Secateur. Fix: --contexts my_{name}="):
+            evaluate.experiment_of(own, given={"contexts": [f"{name}={file}"]})
 
 
-@pytest.mark.parametrize(
-    "override", ["system.assembly='default+budget=3000'", "experiment.options={all: {assembly: 'default+budget=3000'}}"]
-)
-def test_the_budget_of_answers_is_that_of_the_assembly_which_the_run_takes(tmp_path, override):
-    own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"
-    lines(
-        file,
-        [{"question_id": "q0", "text": "Ann.", "budget": 3000}, {"question_id": "q0", "text": "Ann.", "budget": 512}],
+def test_answers_are_measured_by_default_at_the_tokens_that_rows_send_and_a_switch_leaves_them_out(tmp_path, capsys):
+    name = evaluate.experiment_of(folder(tmp_path / "own"))
+    assert "answer gain of 4 questions, which a language model reads. Without it: --set experiment.gains=false" in (
+        capsys.readouterr().out
     )
-    name = evaluate.experiment_of(own, given={"contexts": [str(file)]}, overrides=(override,))
-    (mine,) = [v for v in variants(Path("conf"), name, (override,)) if v.system == "mine"]
-    assert mine["assembly"] == "default+budget=3000"
+    spec = option(Path("conf"), "dataset", name)
+    assert (spec.gain, spec.gain_at) == (40, (512,))
+    assert all(v.gained for v in variants(Path("conf"), name))
+    assert not any(v.gained for v in variants(Path("conf"), name, ("experiment.gains=false",)))
+
+
+@pytest.mark.parametrize(("switch", "key"), [("gains", "gain"), ("answers", "answered")])
+def test_a_switch_that_would_measure_nothing_is_refused_with_the_key_that_it_needs(tmp_path, switch, key):
+    bare = [{name: row[name] for name in ("id", "question", "evidence")} for row in QUESTIONS]
+    name = evaluate.experiment_of(folder(tmp_path / "bare", questions=bare))
+    with pytest.raises(ConfigError, match=rf"experiment\.{switch} measures nothing.*Fix: dataset\.{key}=40"):
+        variants(Path("conf"), name, (f"experiment.{switch}=true",))
+    assert variants(Path("conf"), name, (f"experiment.{switch}=true", f"dataset.{key}=40"))
 
 
 def test_a_file_of_an_earlier_call_is_told_from_anothers(tmp_path):
@@ -269,7 +281,7 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
 def test_answers_alone_are_measured_by_answer_gain_and_that_is_said(tmp_path, capsys):
     bare = [{key: row[key] for key in ("id", "question", "answer")} for row in QUESTIONS]
     name = evaluate.experiment_of(folder(tmp_path / "bare", questions=bare))
-    assert "answer gain alone, of 4 questions" in capsys.readouterr().out
+    assert "answer gain of 4 questions" in capsys.readouterr().out
     assert option(Path("conf"), "experiment", name).gains
     assert all(v.gained for v in variants(Path("conf"), name))
 
@@ -339,3 +351,25 @@ def test_a_file_that_is_no_python_is_listed_as_such(monkeypatch, tmp_path):
     listed = starting._plugin("ranker")()
     assert listed["fine"] == "Ranks."
     assert listed["broken"].startswith("(no Python: ")
+
+
+def test_check_shows_every_warning_of_the_stage_that_prepares_the_corpus(tmp_path, capsys):
+    said = [("s2", "Ann", "2024-03-02"), ("s10", "Bo", "2024-03-01"), ("s2", None, "2024-03-01")]
+    said += [("s2", "Ann", "2024-03-01")] * 17
+    text = "Die Mühle wurde im Jahr 1890 von der Familie Finch in der Stadt gebaut, die am Fluss liegt."
+    passages = [
+        {"id": f"p{n}", "doc": doc, "group": "g", "text": text, "speaker": speaker, "date": date}
+        for n, (doc, speaker, date) in enumerate(said)
+    ]
+    questions = [{"id": "q0", "group": "g", "question": "Wer?", "evidence": ["p0", "p99"]}]
+    own = folder(tmp_path / "own", passages, questions)
+    ctx, outputs = Context(logging.getLogger("test"), tmp_path, {}, ""), {}
+    corpus = SimpleNamespace(format="folder", shuffle=7, documents=None)
+    inputs = SimpleNamespace(paths=lambda _: [own / "passages.jsonl"])
+    prepare_corpus.run(SimpleNamespace(corpus=corpus), inputs, outputs, ctx)
+    evaluate.check(own)
+    shown = capsys.readouterr().out
+    assert [warning for warning in ctx.warnings if warning not in shown] == []
+    heads = ("seem not to be English", "documents_read_as_sessions", "dates go backwards", "have no `speaker`")
+    assert [sum(head in warning for warning in ctx.warnings) for head in heads] == [1, 1, 1, 1]
+    assert "evidence_unresolved: 1" in shown

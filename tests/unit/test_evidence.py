@@ -9,8 +9,10 @@ import pytest
 from secateur.config import compose, plugins
 from secateur.contexts.table import NOTHING, Read, reads
 from secateur.core.tables.catalog import TABLES
-from secateur.evaluation.evidence import Case, Gold
-from secateur.evaluation.metric import headlines, measure_all, select_metrics
+from secateur.datasets.schema import classes, of_classes
+from secateur.evaluation.evidence import Case, Gold, gold_of
+from secateur.evaluation.figure import headlines
+from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.evaluation.metrics._qualified import qualifiers_of
 
 METRICS = compose.option(Path(__file__).parents[2] / "conf", "eval", "default").metrics
@@ -29,7 +31,7 @@ def context(*lines: tuple[str, str | None, bool], tokens: int = 9) -> Read:
 
 def read_metrics(gold: Gold, shown: Read, sourced: bool = True, least: float | None = None) -> dict[str, float]:
     spec = METRICS if least is None else [{"kind": "evidence_recall", "min_content": least}, *UNDER[1:], "token_recall"]
-    (found,) = measure_all([Case(gold, shown, sourced)], (), spec, "conf/eval/default")
+    (found,) = measure_all([Case(gold, shown, sourced, searched=True)], (), spec, "conf/eval/default")
     return dict(found)
 
 
@@ -51,7 +53,9 @@ def figures(gold: Gold, shown: Read, least: float = 0.5) -> tuple[float, ...]:
         ([("bears: eat", "p1", False)], 0.5, (0, 1, 0.5, 0)),  # words that the question gives
         ([("bears: eat salmon", "p1", False), ("salmon: sockeye", "p1", False)], 1.0, (1, 1, 1, 1)),
         ([("bears: eat sockeye salmon", "p2", False)], 0.5, (0, 0, 0, 1)),  # another provenance: read, not covered
-        ([(SENTENCE, "p2", True)], 0.5, (0, 0, 0, 1)),
+        ([(SENTENCE, "p2", True)], 0.5, (1, 1, 1, 1)),  # its words, under another name
+        ([("He says: the bears eat", None, False), (" sockeye salmon, always", "p2", False)], 0.5, (1, 1, 1, 1)),
+        ([("The bears eat red sockeye salmon.", None, False)], 0.5, (0, 0, 0, 1)),  # with a gap
         ([("---Knowledge Base---", None, False), ("bears: eat salmon", "p1", False)], 0.5, (1, 1, 0.75, 0.5)),
         ([("BEAR: eats SALMONS, sockeyes", "p1", False)], 0.5, (1, 1, 1, 1)),
     ],
@@ -95,8 +99,58 @@ def test_evidence_that_does_not_resolve_is_measured_by_its_words_only():
 
 
 def test_a_context_that_names_no_passage_is_measured_by_its_words_alone():
-    assert read_metrics(BEARS, context((SENTENCE, None, False))) == {"token_recall": 1, "tokens": 9}
+    (found,) = measure_all([Case(BEARS, context((SENTENCE, None, False)))], (), METRICS, "conf/eval/default")
+    assert found == {"token_recall": 1, "tokens": 9}  # of a system whose other contexts name some
     assert read_metrics(BEARS, NOTHING, sourced=False) == {"token_recall": 0, "tokens": 0}
+
+
+QUOTED = Gold(
+    "What do bears eat?", {"p1": SENTENCE + " They do so in summer, by day."}, (SENTENCE,), {"p1": (SENTENCE,)}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("... and the bears eat sockeye salmon. They", True),  # a piece that is cut inside the passage
+        ("the bears eat sock", False),
+        ("eat sockeye salmon", False),
+    ],
+)
+def test_a_quotation_that_stands_in_a_text_word_for_word_is_held(text, held):
+    assert Case(QUOTED, context((text, None, False)), searched=True).holds("p1", 1.0) is held
+
+
+@pytest.mark.parametrize(("text", "held"), [("He said: No way. Then", True), ("there is no way to tell", False)])
+def test_a_few_words_are_evidence_as_a_sentence_of_their_own_alone(text, held):
+    gold = Gold("Why?", {"p1": "No way."}, ("No way.",))
+    assert Case(gold, context((text, None, False)), searched=True).holds("p1", 1.0) is held
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028"])
+def test_a_heading_is_a_line_of_its_own_whatever_ends_the_line(end):
+    gold = Gold("When?", {"p1": "Opening hours"}, ("Opening hours",))
+    assert Case(gold, context((f"Opening hours{end}The mill is open.", None, False)), searched=True).holds("p1", 1.0)
+
+
+@pytest.mark.parametrize("shown", [NOTHING, context(("", None, False), tokens=0), context(("***", None, False))])
+def test_a_context_in_which_nothing_fits_is_measured_and_gold_without_words_stands_in_no_text(shown):
+    gold = Gold("What do bears eat?", {"p1": SENTENCE, "p2": "***"}, (SENTENCE, "***"))
+    (found,) = measure_all([Case(gold, shown, searched=bool(any(shown.lines)))], (), METRICS, "conf/eval/default")
+    assert (found["evidence_recall"], found["provenance_recall"]) == (0, 0)
+
+
+def test_passages_of_equal_text_are_one_class_and_gold_is_found_under_either_name():
+    columns = {"passage_id": ["a", "b", "c", "d", "e"], "doc_id": ["1", "2", "3", "4", "5"], "position": [0] * 5}
+    columns |= {"group_id": ["g", "g", "g", "h", "g"], "speaker": [None, None, None, None, "Ann"]}
+    passages = pl.DataFrame(columns | {"text": [SENTENCE, f"  {SENTENCE.upper()}", "C++.", SENTENCE, SENTENCE]})
+    assert classes(passages) == {"a": "a", "b": "a", "c": "c", "d": "d", "e": "e"}
+    questions = pl.DataFrame({"question_id": ["q"], "position": [0], "text": ["What do bears eat?"]})
+    evidence = pl.DataFrame({"question_id": ["q"], "n": [0], "text": [None], "passage_id": ["b"]})
+    assert gold_of(questions, *of_classes(passages, evidence.cast({"text": pl.String})), passages)[
+        "q"
+    ].passages.keys() == {"a"}
+    assert of_classes(passages, evidence)[0]["passage_id"].to_list() == ["a"]
 
 
 def test_symbols_count_by_what_they_say():
@@ -198,7 +252,7 @@ def test_only_metrics_that_text_alone_can_please_have_a_floor():
 
 
 def test_a_pointer_is_no_headline():
-    shown = headlines(METRICS)
+    shown = headlines(plugins.names_in(METRICS))
     assert "evidence_recall" in shown and "provenance_recall" not in shown and "tokens" not in shown
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.support.report_rows import CLAIM, metric, pair
 
 from secateur.core.tables.catalog import TABLES
-from secateur.report.finding import lines, sentence, small_print
+from secateur.report.finding import findings, lines, main_metric, sentence, small_print
 
 FAMILIES = {"secateur": "graph", "apr": "graph", "title_zsum": "lexical", "rankers": "lexical"}
 FAMILIES |= {"oracle_evidence": "control", "ecs": "utility", "myrag": "imported", "mine": "yours"}
@@ -76,17 +76,17 @@ FIGURES = "+0.100, 95 % CI +0.020 to +0.200, n = "
         (
             [pair(p_holm=1.0)],
             "toy: secateur and the best baseline (title_zsum) do not differ significantly in evidence after Holm: "
-            f"{FIGURES}20.",
-            "secateur minus title_zsum: not significant at .05 after Holm (p 1.0000), 20 questions in 20 units, "
-            "64 to 512 tokens.",
+            "+0.100, 95 % CI +0.020 to +0.200, unadjusted, n = 20.",
+            "secateur minus title_zsum: not significant (unadjusted interval) at .05 after Holm (p 1.0000), 20 questions in "
+            "20 units, 64 to 512 tokens.",
         ),
         *[
             (
                 [pair(n=n, units=units, p_holm=0.0001)],
-                f"toy: secateur minus title_zsum: {FIGURES}{n}; about {more} more questions are needed for a verdict.",
+                f"toy: secateur minus title_zsum: {FIGURES}{n}; about {more} are needed for a verdict.",
                 "",
             )
-            for n, units, more in ((19, 19, 1), (50, 9, 6))
+            for n, units, more in ((19, 19, "1 more questions"), (50, 9, "1 more documents with questions"))
         ],
     ],
 )
@@ -125,29 +125,62 @@ def test_the_small_print_names_a_higher_row_and_gold_evidence_is_none(p):
     assert "highest" not in small_print(of(MEANS, pair(p_holm=p)), [64, 512])
 
 
-WORDS = "token_recall@claim"
-AT_256, AT_512 = ({"metric": f"evidence_recall@{budget}"} for budget in (256, 512))
+AT = {name: f"{name}_recall@myrag" for name in ("evidence", "token")}
+
+
+def of_myrag(*pairs: dict):
+    """The findings of an experiment with contexts made elsewhere, under the name myrag."""
+    names = ("myrag", "mine", "secateur", "title_zsum")
+    rows = [metric(s, m, 0.5) for s in names for m in (CLAIM, *AT.values())]
+    rows += [metric(s, f"tokens@{at}", 251.0) for s in names for at in ("claim", "myrag")]
+    tables = (TABLES[n].frame(r) for n, r in (("metrics", rows), ("comparisons", pairs)))
+    return list(findings(*tables, FAMILIES, 10))
 
 
 @pytest.mark.parametrize(
     ("pairs", "metric_of_it"),
     [
-        ([pair("myrag") | AT_256, pair("myrag") | AT_512], "evidence_recall@256"),
-        ([pair("mine"), pair("mine") | AT_256, pair("myrag") | AT_512, pair("mine") | AT_512], "evidence_recall@512"),
-        ([pair("mine"), pair("mine") | AT_256], CLAIM),
-        ([pair("myrag") | {"metric": WORDS}], WORDS),  # contexts that name no passages
-        ([pair(), pair() | AT_256], CLAIM),
+        ([pair("myrag", metric=AT["evidence"]), pair("myrag", metric=AT["token"])], AT["evidence"]),
+        ([pair("myrag", metric=AT["token"])], AT["token"]),  # rewritten contexts hold no passage word for word
+        ([pair("mine")], CLAIM),
+        ([], CLAIM),
     ],
 )
-def test_the_finding_is_at_a_budget_where_the_users_own_contexts_were_sent(pairs, metric_of_it):
-    rows = [
-        metric(s, m, 0.5)
-        for s in ("myrag", "mine", "secateur", "title_zsum")
-        for m in (CLAIM, WORDS, *(at["metric"] for at in (AT_256, AT_512)))
-    ]
-    made = found(rows, [pair(), pair() | AT_256, pair() | AT_512, *pairs])
+def test_the_finding_is_at_the_tokens_of_a_row_that_was_made_elsewhere(pairs, metric_of_it):
+    ((_, made, said),) = of_myrag(pair(), pair(metric=AT["evidence"]), pair(metric=AT["token"]), *pairs)
     assert {line.metric for line in made} == {metric_of_it}
-    assert sentence("toy", made).startswith("toy: ")
-    budget = metric_of_it.partition("@")[2]
-    assert (f", within {budget} tokens" in small_print(made, [64, 512])) is (budget != "claim")
-    assert (", 64 to 512 tokens" in small_print(made, [64, 512])) is (budget == "claim")
+    own = metric_of_it.endswith("@myrag")
+    assert (", at 251 and 251 tokens" in said) is own
+    assert (", each question at the tokens of myrag" in small_print(made, [64, 512])) is own
+    assert (", 64 to 512 tokens" in small_print(made, [64, 512])) is (not own)
+
+
+def test_the_finding_is_about_the_users_row_and_stands_beside_our_best_one():
+    lower = pair("myrag", metric=AT["evidence"], difference=-0.2, low=-0.3, high=-0.1, p_holm=0.01)
+    ours = pair("myrag", "secateur", metric=AT["evidence"], difference=-0.3, low=-0.4, high=-0.2, p_holm=0.2)
+    ((_, made, said),) = of_myrag(pair(metric=AT["evidence"], p_holm=0.001), lower, ours)
+    assert said.startswith("toy: myrag holds less evidence than the best baseline (title_zsum): −0.200, ")
+    assert said.endswith(
+        " Minus our best row (secateur): −0.300, 95 % CI −0.400 to −0.200, unadjusted, not significant (unadjusted interval)."
+    )
+    assert [line.name for line in made] == ["myrag", "secateur"]
+
+
+def test_each_row_of_the_user_has_a_sentence():
+    ((_, _, said),) = of_myrag(pair("myrag", metric=AT["evidence"]), pair("mine"))
+    assert said.count("toy: ") == 2
+    assert "toy: mine " in said
+
+
+def test_a_plugin_metric_is_a_finding_where_nothing_else_was_compared():
+    families = {"mine": "yours", "bm25": "lexical"}
+    compared = TABLES["comparisons"].frame([pair("mine", "bm25", metric="any_gold@claim")])
+    assert main_metric(compared, families) == "any_gold@claim"
+    made = lines(TABLES["metrics"].frame([metric(s, "any_gold@claim", 0.5) for s in families]), compared, families, 10)
+    assert " in any gold after Holm: " in sentence("toy", made)
+
+
+def test_an_interval_without_0_beside_a_p_above_the_threshold_is_called_unadjusted():
+    made = of(MEANS, pair(p_holm=0.2))
+    assert "95 % CI +0.020 to +0.200, unadjusted, n = 20" in sentence("toy", made)
+    assert made[0].verdict == "not significant (unadjusted interval)"

@@ -13,7 +13,9 @@ from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from secateur.core.errors import SecateurError
+from secateur.models import encoders
 from secateur.models.embedder import Embedder
+from secateur.models.prompts import asked
 
 TEXTS = ["the bears eat salmon", "a mill in leeds", "salmon"]
 WIDTH, POSITIONS = 32, 64
@@ -70,3 +72,46 @@ def test_each_file_that_a_vector_depends_on_is_part_of_the_cache_key(tiny, tmp_p
 def test_a_string_of_many_bytes_a_character_may_be_beyond_the_window(tiny, tmp_path):
     """Each of its characters is an unknown word, and tokens are counted, not characters."""
     assert embedder(tiny, tmp_path).split(["茶厂由周敏创办" * 9, "a mill"]) == 1
+
+
+def _stated(tiny, tmp_path, **more) -> Path:
+    folder = Path(shutil.copytree(tiny, tmp_path / "stated"))
+    path = folder / "config_sentence_transformers.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | more))
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["openvino", "torch"])
+def test_questions_and_passages_have_the_prompts_of_the_models_files_or_of_the_option(tiny, tmp_path, engine):
+    folder = _stated(tiny, tmp_path, prompts={"query": "leeds ", "passage": "bears "})
+    own = SentenceTransformer(str(folder), device="cpu")
+    found = embedder(folder, tmp_path, engine=engine)
+    expected = [
+        own.encode([text], prompt_name=name, normalize_embeddings=True)[0]
+        for text in TEXTS
+        for name in ("query", "passage")
+    ]
+    both = found.embed([one for text in TEXTS for one in (*asked([text]), text)])
+    np.testing.assert_allclose((both * np.array(expected)).sum(1), 1, atol=1e-5)
+    bare = embedder(folder, tmp_path, engine=engine, query_prompt="", document_prompt="")
+    np.testing.assert_array_equal(bare.embed(asked(TEXTS)), bare.embed(TEXTS))
+    assert not np.allclose(bare.embed(TEXTS), found.embed(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("stated", "named"),
+    [
+        ({"similarity_fn_name": "euclidean"}, "similarity_fn_name"),
+        ({"truncate_dim": 16}, "truncate_dim=16"),
+        ({"prompts": {"query": "leeds "}, "pooled_alone": True}, "pooled_alone"),
+    ],
+)
+def test_what_the_files_of_an_embedder_state_and_is_not_applied_is_named(tiny, tmp_path, stated, named):
+    with pytest.raises(SecateurError, match=named):
+        embedder(_stated(tiny, tmp_path, **stated), tmp_path)
+
+
+def test_vectors_unlike_those_of_sentence_transformers_are_refused(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(encoders, "_unit", lambda vectors: -vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    with pytest.raises(SecateurError, match="to the vectors of sentence-transformers"):
+        embedder(tiny, tmp_path, engine="torch").embed(TEXTS)

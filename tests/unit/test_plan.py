@@ -9,11 +9,9 @@ import pytest
 from secateur.config.compose import exists, names, option
 from secateur.core import layout
 from secateur.core.artifacts import file_digest, known_digest, write_json
-from secateur.core.errors import SecateurError
 from secateur.core.fields import ConfigError
 from secateur.planning.earlier import changes, run_variants
 from secateur.planning.plan import AXES, experiment, variants
-from secateur.planning.sources import refuse_foreign
 
 CONF = Path(__file__).parents[2] / "conf"
 
@@ -319,17 +317,6 @@ def test_a_selection_of_turns_has_no_form(write):
     axes = "{assembly: [{form: dense}], reader: [gemma3_270m]}"
     found = write(datasets="[toy_dialogue]", axes=axes, systems="[rankers, title_zsum]")
     assert [v.system for v in found] == ["rankers"]
-
-
-def test_results_that_snakemake_knows_nothing_of_are_refused(tmp_path):
-    results, metadata = tmp_path / "results", tmp_path / ".snakemake/metadata"
-    refuse_foreign(results, metadata)
-    write_json(results / "toy/passages/run.json", {})
-    with pytest.raises(SecateurError, match=r"made elsewhere: .*metadata is missing.*Fix: copy \.snakemake"):
-        refuse_foreign(results, metadata)
-    metadata.mkdir(parents=True)
-    (metadata / "cmVzdWx0cw==").touch()
-    refuse_foreign(results, metadata)
 
 
 def test_a_file_that_was_replaced_and_given_its_old_date_has_another_digest(tmp_path):

@@ -139,6 +139,24 @@ def test_a_name_that_a_sweep_would_not_find_is_refused_before_it(write, override
     refuse(write, message, override, datasets="[locomo]", systems="[ecs]")
 
 
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (
+            "mine=[signed, signed_shar]",
+            r"rankers\.rules\.mine names signed_shar, allowed: .*; did you mean 'signed_share'",
+        ),
+        ("mine=[signed]", r"rankers\.rules\.mine needs at least two different scores, found signed"),
+        ("mine=[signed, signed]", r"rankers\.rules\.mine needs at least two different scores, found signed, signed"),
+        ("mine=[]", r"rankers\.rules\.mine needs at least two different scores, found none"),
+        ("mine=signed", r"rankers\.rules\.mine is 'signed', a list is needed"),
+        ("js=[signed, pmi_q]", r"rankers\.rules\.js: a score has that name"),
+    ],
+)
+def test_a_rule_that_no_passage_could_be_judged_by_is_refused(write, rule, message):
+    refuse(write, message, f"+rankers.rules.{rule}", datasets="[red_herrings]", systems="[]", studies="[distractors]")
+
+
 def test_the_same_names_are_no_matter_where_no_utility_is_asked_for(write):
     assert write(datasets="[locomo]", systems="[rankers]", overrides=("+ecs.pooled_by.zsumm=1",))
 

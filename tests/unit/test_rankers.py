@@ -1,12 +1,14 @@
 """Rankers against the libraries and formulas they stand for."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from secateur.config import plugins
 from secateur.config.ranking import Rankers, rankers_problems
 from secateur.ranking.bm25 import bm25_matrix
-from secateur.ranking.group import Group, Questions, neighbour_smoothed, z_scores
+from secateur.ranking.group import Group, Questions, articles_of, neighbour_smoothed, z_scores
+from secateur.ranking.scorers import mmr, rrf
 
 TEXTS = [
     "Ann: The bears ate the salmon, and the bears slept.",
@@ -185,3 +187,21 @@ def test_gold_ranks_the_gold_passages_alone_and_alike_and_nothing_ranks_nothing(
 def test_unknown_kinds_and_missing_superfluous_and_impossible_settings_are_refused(spec, parts):
     (problem,) = rankers_problems(Rankers({"mine": spec}, (), 0.8, 64), "conf/rankers/x")
     assert [part for part in parts if part not in problem] == []
+
+
+def test_a_score_that_leaves_a_passage_out_makes_no_sum_undefined():
+    scores = np.array([[2.0, -np.inf, 0.0, 4.0], [-np.inf] * 4])
+    z = z_scores(scores)
+    assert np.isfinite(z).all()
+    assert z[0, 1] == z[0].min()
+    assert (rrf._reciprocal_ranks(scores, 60.0)[0] > 0).tolist() == [True, False, True, True]
+    vectors = np.eye(4, dtype=np.float32)
+    assert not np.isnan(mmr._reordered(scores[0], vectors, mmr.Settings({}, 0.7, 4))).any()
+    assert np.isneginf(mmr._reordered(scores[1], vectors, mmr.Settings({}, 0.7, 4))).all()
+
+
+def test_paragraphs_under_one_title_of_a_pool_are_one_article():
+    rows = [("Ann", "Ann"), ("Ann#2", "Ann"), ("Ann#x", "Ann"), ("a.txt", "Ann"), ("b.txt", None), ("Bob#2", "Bob")]
+    found = articles_of(pl.DataFrame(rows, schema={"doc_id": pl.String, "title": pl.String}, orient="row")).tolist()
+    assert found[0] == found[1]
+    assert len({*found}) == 5

@@ -195,6 +195,16 @@ def test_questions_that_a_run_lacks_are_counted_with_a_warning(context, tmp_path
     assert warnings == [f"none ranks nothing for {missing + 1} of {missing + 1} questions: they score 0"]
 
 
+def test_a_run_with_one_score_for_all_is_ranked_as_it_states_with_a_warning(context, tmp_path):
+    warnings = []
+    context.warn = warnings.append
+    (tmp_path / "flat.run").write_text("q1 Q0 g1.1 2 1 x\nq1 Q0 g1.3 1 1 x\nq1 Q0 g1.0 3 1 x\n")
+    found = ranked(context, {"flat": {"kind": "import", "run": str(tmp_path / "flat.run")}})
+    assert order(found, "q1", "flat") == ["g1.3", "g1.1", "g1.0"]
+    assert warnings[0].startswith("flat: in 1 of ")
+    assert "all passages have one score: they stand in the order of their ranks, or of their lines" in warnings[0]
+
+
 def test_without_questions_or_values_there_are_no_rows(context):
     assert ranked(context, {"closed": {"kind": "nothing"}}).is_empty()
     assert ranked(context, {"bm25": BM25}, asked=questions()).is_empty()

@@ -18,8 +18,9 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
+from secateur.ecs.scoring.null import tau
 from secateur.ecs.scoring.score import columns, sees_answer
-from secateur.models.words import content_words
+from secateur.models.units import content_words
 from secateur.report.format import with_enough_data
 from secateur.report.sections.distractors import distractor_parts
 
@@ -27,7 +28,8 @@ DATA = Path(__file__).parents[2] / "data"
 SET, HARD = (DATA / name / "questions.jsonl" for name in ("red_herrings", "red_herrings_hard"))
 LINES, HARD_LINES = ([json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()] for own in (SET, HARD))
 OF_PASSAGES = KINDS[:3]
-SCORES = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility").scores
+RANKERS = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility")
+SCORES = RANKERS.scores
 GENERATED = {"trajectory_ctx", "trajectory_base"}
 READ = {name for name, spec in SCORES.items() if not GENERATED & set(columns(spec))}
 AWARE = {name for name in READ if sees_answer(SCORES[name])}
@@ -105,7 +107,7 @@ def test_the_hard_set_is_of_the_numbers_that_its_page_states():
 
 def test_the_wrong_passages_of_the_hard_set_hold_the_answers_words():
     stated = [one for one in HARD_LINES if one["type"] != "yes/no"]
-    assert sum(any(holds(one, "counterfactual")) for one in stated) == 49
+    assert sum(any(holds(one, "counterfactual")) for one in stated) == 45
     assert sum(any(holds(one, "irrelevant")) for one in stated) == 71
     assert all(one["answer"].lower() in one["irrelevant"][0].lower() for one in HARD_LINES if one["type"] == "yes/no")
 
@@ -179,10 +181,35 @@ def test_a_kind_wins_by_its_share_of_pairs_and_a_tie_counts_a_half():
 
 def test_acceptance_is_strictly_above_the_threshold():
     given = scores(correct=[0.05, 0.06], counterfactual=[0.0], irrelevant=[1.0], random=[0.0, 0.1])
-    found = by_metric(acceptances(given, {"fixed": 0.05}))
+    found = by_metric(acceptances(given, {"fixed": {"value": 0.05}}))
     expected = {"accepts_correct@fixed": 0.5, "accepts_counterfactual@fixed": 0.0}
     expected |= {"accepts_irrelevant@fixed": 1.0, "accepts_random@fixed": 0.5}
     assert found == expected
+
+
+# kind, share, contrast, the smaller of the two
+JUDGED = [
+    ("correct", 0.9, 0.2, 0.2),
+    ("counterfactual", 0.15, 0.15, 0.15),  # random passages have a share of 0.2 too
+    ("irrelevant", 0.8, 0.5, 0.5),
+    ("irrelevant", None, 0.9, None),
+    (RANDOM, 0.2, 0.0, 0.0),
+    (RANDOM, 0.0, 0.1, 0.0),
+    (RANDOM, -0.1, 0.0, -0.1),
+]
+
+
+def test_a_rule_accepts_what_every_score_puts_above_the_null_of_that_score():
+    """One threshold for the smaller of the scores accepts more: random passages have high shares or high contrasts."""
+    given = pl.DataFrame(JUDGED, schema=["kind", "share", "contrast", "smaller"], orient="row")
+    given = given.with_columns(question_id=pl.lit("q"))
+    chance = pl.col("kind") == RANDOM
+    nulls = {name: tau(given.select(value=name, chance=chance), 1.0) for name in ("share", "contrast", "smaller")}
+    assert nulls == {"share": 0.2, "contrast": 0.1, "smaller": 0.0}
+    taus = {"share": nulls["share"], "contrast": nulls["contrast"]}
+    found = by_metric(acceptances(given, {"null": taus, "smaller": {"smaller": nulls["smaller"]}}))
+    accepted = {name: [found[f"accepts_{kind}@{name}"] for kind in KINDS] for name in ("null", "smaller")}
+    assert accepted == {"null": [1, 0, 1, 0], "smaller": [1, 1, 1, 0]}  # a passage without a share is left out
 
 
 def test_quantiles_are_of_all_values_of_a_kind():
@@ -233,17 +260,18 @@ def checked(tiny_lm, ecs, tmp_path_factory):
     few = tmp_path_factory.mktemp("herrings") / "few.jsonl"
     few.write_text("\n".join(SET.read_text(encoding="utf-8").splitlines()[:4]), encoding="utf-8")
     passages, questions = loaded(few)
-    return stage_tables(tiny_lm(), ecs(), SCORES, questions.questions, passages, few.parent, logging.getLogger("test"))
+    return stage_tables(tiny_lm(), ecs(), RANKERS, questions.questions, passages, few.parent, logging.getLogger("test"))
 
 
 def test_the_stage_fills_its_tables_for_every_scorer_it_reads(checked):
     for name, frame in checked.items():
         check(TABLES[name], frame, "here", "none")
     rows = checked["question_metrics"]
-    assert set(rows["scorer"]) == set(checked["score_quantiles"]["scorer"]) == READ
+    assert set(checked["acceptance"]["scorer"]) == set(checked["score_quantiles"]["scorer"]) == READ
+    assert set(rows["scorer"]) == READ | set(RANKERS.rules)
     assert checked["statistics"].height == 4 * (15 + 1)
-    assert rows.height == len(READ) * 4 * (3 + 2 * 4)
-    assert set(rows.filter("answer_aware")["scorer"]) == AWARE
+    assert rows.height == 4 * (len(READ) * (3 + 2 * 4) + len(RANKERS.rules) * 2 * 4)
+    assert set(rows.filter("answer_aware")["scorer"]) == AWARE | {"signed_both"}
 
 
 def test_scores_of_a_question_do_not_depend_on_how_signed_scorers_are_scaled(checked):
@@ -256,7 +284,7 @@ def test_scores_of_a_question_do_not_depend_on_how_signed_scorers_are_scaled(che
 
 
 def test_about_a_twentieth_of_the_random_passages_pass_the_nulls_threshold(checked):
-    rows = checked["question_metrics"].filter(metric=f"accepts_{RANDOM}@null")
+    rows = checked["question_metrics"].filter(pl.col("scorer").is_in(list(SCORES)), metric=f"accepts_{RANDOM}@null")
     shares = rows.filter(~pl.col("scorer").str.ends_with("_binary")).group_by("scorer").agg(pl.col("value").mean())
     assert shares["value"].is_between(1 / 32, 3 / 32).all()  # 32 passages, 95th percentile
 
@@ -311,7 +339,9 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
     parts = distractor_parts("mine", metrics(checked["question_metrics"]), *of_mine)
     tables = [{line[0] for line in part["table"].texts()} for part in parts if part.get("table")]
     assert len(tables) == 10
-    assert all(names <= AWARE or not names & AWARE for names in tables)
+    aware = AWARE | {"signed_both"}
+    assert all(names <= aware or not names & aware for names in tables)
+    assert sum("signed_both" in names for names in tables) == 2  # accepts at either threshold, ranks nothing
 
 
 def test_a_data_set_without_the_check_gets_no_part_of_it(checked):

@@ -30,8 +30,8 @@ def test_a_passage_offers_what_is_neither_asked_nor_right(question, answer, pass
 def logprob(lm, naive, question, shown, answer):
     """log p of an answer, read alone."""
     context, ids = prompt(question, shown, "passage_first")[0], lm.tokenizer
-    before = [*lm.encoder.bos, *ids(context, add_special_tokens=False).input_ids]
-    whole = [*lm.encoder.bos, *ids(f"{context} {answer}", add_special_tokens=False).input_ids]
+    before = [*lm.encoder.prefix, *ids(context, add_special_tokens=False).input_ids]
+    whole = [*lm.encoder.prefix, *ids(f"{context} {answer}", add_special_tokens=False).input_ids]
     said = naive(lm, whole[:-1])
     return sum(said[n - 1, whole[n]] for n in range(len(before), len(whole)))
 

@@ -49,8 +49,7 @@ PASSAGES = pl.DataFrame(
 )
 SCORES = compose.option(ROOT / "conf", "rankers", "utility").scores
 ASKED = (*JUDGES, "rival_share")
-GIVEN = ("signed", "signed_mean", "signed_share", "signed_contrast")
-GIVEN += ("signed_both", "signed_first", "pmi_q", "kl_topk:paper", *JUDGES)
+GIVEN = ("signed", "signed_mean", "signed_share", "signed_contrast", "signed_first", "pmi_q", "kl_topk:paper", *JUDGES)
 
 
 @pytest.fixture(params=APIS)

@@ -7,18 +7,65 @@ import polars as pl
 import pytest
 
 from secateur.evaluation.resampling import bootstrap, holm, paired, units
-from secateur.evaluation.subsets import resampled
+from secateur.evaluation.subsets import units_of
+from secateur.evaluation.verdict import enough_data
 
 RNG = np.random.default_rng(11)
 VALUES = RNG.normal(0.3, 1.0, (40, 3))
 UNIT = np.sort(RNG.integers(0, 9, 40))
 
 
-def test_units_are_the_clusters_and_below_the_minimum_each_question_is_its_own():
+def asked(documents: int, of_each: int = 1, texts: int = 10**6) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Questions about documents, and their evidence; of `texts` texts."""
+    rows = [
+        {
+            "question_id": f"q{n:03}",
+            "position": n,
+            "group_id": "g",
+            "text": f"Question {n % texts}?",
+            "cluster_id": f"d{n // of_each:03}",
+        }
+        for n in range(documents * of_each)
+    ]
+    questions = pl.DataFrame(rows)
+    return questions, questions.select("question_id", passage_id="cluster_id")
+
+
+def test_units_are_the_documents_with_evidence_and_below_the_minimum_questions():
     assert units(["a", "b", "a", "c"]).tolist() == [0, 1, 0, 2]
-    questions = pl.DataFrame({"question_id": list("wxyz"), "cluster_id": ["a", "b", "a", "c"]})
-    assert resampled(questions, 3)["cluster_id"].to_list() == ["a", "b", "a", "c"]
-    assert resampled(questions, 4)["cluster_id"].to_list() == ["w", "x", "y", "z"]
+    enough, few = units_of(*asked(10, 3), 10), units_of(*asked(9, 3), 10)
+    assert (enough.table["cluster_id"].n_unique(), enough.documents, enough.missing) == (10, 10, 0)
+    assert (few.table["cluster_id"].n_unique(), few.documents, few.missing) == (27, 9, 1)
+    questions, evidence = asked(10, 3)
+    unknown = evidence.with_columns(passage_id=pl.when(pl.col("question_id") > "q002").then("passage_id"))
+    assert units_of(questions, unknown, 10).documents == 9  # a question without known evidence is about no document
+
+
+@pytest.mark.parametrize("of_each", [1, 3, 7])
+def test_more_documents_never_turn_enough_into_too_few(of_each):
+    verdicts = []
+    for documents in range(1, 40):
+        table = units_of(*asked(documents, of_each), 10).table
+        verdicts.append(bool(enough_data(table["first"].n_unique(), table["cluster_id"].n_unique(), 10)))
+    assert verdicts == sorted(verdicts)
+    assert verdicts[-1]
+
+
+def test_equal_questions_are_one_unit_and_their_values_averaged():
+    questions, evidence = asked(80, texts=8)
+    table = units_of(questions, evidence, 10**6)
+    figures = questions.select("question_id", metric=pl.lit("m"), value=pl.int_range(80).cast(pl.Float64))
+    averaged = table.of(figures)
+    assert averaged.height == averaged["cluster_id"].n_unique() == 8
+    assert averaged["value"].to_list() == [sum(range(n, 80, 8)) / 10 for n in range(8)]
+    some = table.of(
+        figures.filter(pl.col("question_id").is_in(["q009", "q011"]))
+    )  # a subset has its own questions' values
+    assert sorted(some["value"].to_list()) == [9.0, 11.0]
+    other_groups = questions.with_columns(group_id="question_id")  # another haystack is another question
+    assert units_of(other_groups, evidence, 10**6).table["first"].n_unique() == 80
+    assert units_of(questions.with_columns(text=pl.lit(" WHO\nis it?")), evidence, 81).table["first"].n_unique() == 1
+    assert units_of(questions, evidence, 80).table["first"].n_unique() == 80  # whole documents are drawn anyway
 
 
 def test_the_interval_contains_the_mean():

@@ -51,7 +51,7 @@ def test_the_view_of_an_experiment_has_columns_that_its_runs_fill(client):
 
 
 def test_the_view_has_a_figure_of_every_run():
-    named = ("evidence_recall", "token_recall", "evidence_coverage", "passage_recall_at_5")
+    named = ("evidence_recall", "token_recall", "evidence_coverage", "passage_recall/5")
     documents = [Run("tiny", f"k{n}", "r", 0, 1, metrics=[(name, 0.5, 0) for name in named]) for n in range(3)]
     dialogue = Run("tiny", "k9", "r", 0, 1, metrics=[("f1_at_gold", 0.5, 0), ("rouge_l", 0.5, 0)])
     columns = json.loads(view([*documents, dialogue]))["selectedColumns"]

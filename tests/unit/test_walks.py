@@ -121,7 +121,18 @@ def test_a_title_that_is_a_small_word_is_no_name_in_a_text():
     assert found.filter(entity="it").select("passage_id", "role").rows() == [("a:0", ABOUT)]
 
 
-def test_two_articles_of_one_title_are_both_about_it():
+def test_titles_that_differ_in_their_parenthesis_alone_are_two_topics():
+    texts = {
+        "a": ("Iron Man (film)", ["It won."]),
+        "b": ("Iron Man (song)", ["It sold."]),
+        "c": ("Kent (town)", ["A town."]),
+    }
+    about = mentions_of(passages(texts), {}, NAMING).filter(role=ABOUT)
+    assert about["entity"].to_list() == ["iron man film", "iron man song", "kent"]
+    assert mentions_of(passages(texts), {}, NAMING).filter(entity="iron man")["passage_id"].to_list() == ["a:0", "b:0"]
+
+
+def test_two_articles_of_one_title_are_both_reached_by_it():
     texts = {
         "a": ("Ann Lee", ["A writer."]),
         "b": ("Ann Lee (singer)", ["A singer."]),
@@ -129,7 +140,7 @@ def test_two_articles_of_one_title_are_both_about_it():
         "d": ("Rain", ["It falls."]),
     }
     scores, _ = walked(beam, BEAM, texts, question="Who left Kent?", first="c:0")
-    assert scores["a:0"] == scores["b:0"] > 0
+    assert min(scores["a:0"], scores["b:0"]) > 0
 
 
 def test_phrases_are_mentioned_once_and_acronyms_are_what_they_stand_for():

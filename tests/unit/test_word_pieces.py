@@ -1,8 +1,12 @@
 """Token counts of the two tokenizers."""
 
+import json
+
 import pytest
 
 from secateur.models import word_pieces
+from secateur.models.prepare import SEAL as CONVERTED
+from secateur.models.prepare import weights_digest
 from secateur.models.word_pieces import lm_counter, word_piece_counter
 
 
@@ -36,3 +40,12 @@ def test_the_language_models_tokenizer_is_read_from_its_gguf_once_and_from_the_c
     monkeypatch.setattr(word_pieces, "_tokenizer", None)  # the file is not read again
     texts = ["Katmai bears: eat 3.5 % of them\n", "naïve 東京 🐻", "  two  spaces"]
     assert lm_counter(SMOLLM2, tmp_path)(texts).tolist() == lm(texts).tolist()
+
+
+def test_a_converted_model_whose_files_are_damaged_lends_no_tokenizer(tmp_path):
+    folder = tmp_path / "models" / weights_digest(SMOLLM2, tmp_path)
+    folder.mkdir(parents=True)
+    (folder / "tokenizer.json").write_text("{}")
+    (folder / CONVERTED).write_text(json.dumps({"tokenizer.json": "0" * 64}))
+    lm_counter.cache_clear()
+    assert lm_counter(SMOLLM2, tmp_path)(["The bears"]).tolist() == [2]

@@ -80,6 +80,7 @@ KEYS = {
     "dataset.grown_of=null": {"select_greedily"},
     "dataset.gain=3": {"measure_answer_gain"} | EXPERIMENT,  # also where there was none
     "dataset.gain=0": EXPERIMENT,
+    "dataset.gain_at=[512]": {"measure_answer_gain"},
     "dataset.answered=1": ASKED,
     "dataset.answered=0": EXPERIMENT,
     "++dataset.cutoffs=[1, 5]": {"evaluate_selection", "evaluate_rankings"} | EXPERIMENT,  # also where there were none
@@ -104,6 +105,8 @@ KEYS = {
     "embedder.batch_tokens.cpu=256": EMBEDS,
     "embedder.block.cpu=64": EMBEDS,
     "embedder.engine=torch": EMBEDS,
+    "embedder.query_prompt='query: '": EMBEDS,
+    "embedder.document_prompt='passage: '": EMBEDS,
     "embedder.tau=0.6": {"build_runs"},
     "codebook.bonus_path=0.06": {"build_runs"},
     "codebook.bonus_node=0.04": {"build_runs"},
@@ -115,6 +118,7 @@ KEYS = {
     "consolidation.exact_limit=1000": {"consolidate"},
     "consolidation.probes=4": {"consolidate"},
     "consolidation.budget=1000": {"consolidate"},
+    "consolidation.apart=[left]": {"consolidate"},
     "consolidation.floor=0.85": {"consolidate"},
     "consolidation.iterations=5": {"consolidate"},
     "consolidation.seed=8": {"consolidate", "find_mentions"},
@@ -182,14 +186,14 @@ KEYS = {
     "assembly.pieces=5": WRITTEN,
     "assembly.placement=best_first": WRITTEN | {"replay_sessions"},
     "assembly.counter=word_pieces": WRITTEN,
-    "assembly.budget=256": {"assemble_contexts", "import_contexts", "sample_questions", "replay_sessions"}
+    "assembly.budget=256": {"assemble_contexts", "sample_questions", "replay_sessions"}
     | {"recall_context", "compare_variants"}
     | ANSWERS - {"compare_judges"},
     "lm.model=package:other/model.gguf": {"assemble_contexts", "import_contexts", "prepare_model", "replay_sessions"}
     | PEERS  # whose costs are counted in the reader's tokens
     | LOADS_LM,
     "lm.backend=sglang": ASKS_LM,
-    "lm.window=4096": LOADS_LM,
+    "lm.window=4096": LOADS_LM | {"import_contexts"},
     "lm.dtype.cpu=bfloat16": LOADS_LM,
     "lm.pack.cpu=128": LOADS_LM,
     "lm.exact=true": LOADS_LM,
@@ -295,6 +299,7 @@ KEYS = {
     "+rankers.scorers.mine={kind: dense}": {"rank_passages"},
     "++rankers.scores.signed={kind: signed, length_penalty: 0.002}": {"combine_scores", "check_red_herrings"},
     "+rankers.utilities.mine={kind: 'null', of: signed}": {"combine_scores"},
+    "+rankers.rules.mine=[signed, pmi_q]": {"check_red_herrings"},
     "rankers.fitted_on=[toy_dialogue_smoke, locomo]": {"combine_scores"},
     "rankers.suffixes=['+neighbour', '+answer', '+neighbour+answer']": {"rank_passages"},
     "rankers.neighbour=0.5": {"rank_passages"},
@@ -352,7 +357,6 @@ KEYS = {
     "study.yours=true": set(),
     "eval.budgets=[64, 128, 256, 512]": {
         "assemble_contexts",
-        "import_contexts",
         "evaluate_contexts",
         "sample_questions",
     },

@@ -68,7 +68,7 @@ def test_a_plan_takes_a_folder_of_ones_own(untouched):
     assert said.returncode == 0, said.stderr
     assert "a language model reads at most 1,224 pairs of question and passage" in said.stdout
     assert "unknown" not in said.stdout
-    assert re.search(r"^select_greedily +1 +\d", said.stdout, re.M)
+    assert re.search(r"^select_greedily +2 +\d", said.stdout, re.M)
     without = untouched.secateur("plan", "custom_dialogue")
     assert (without.returncode, without.stdout) == (2, "")
     assert "no folder given" in without.stderr

@@ -83,7 +83,7 @@ NAMED = {
     "ranking.rank": {"rank_passages"},
     "models.embedder": EMBEDS,
     "datasets.description": {"describe_dataset"},
-    "evaluation.evidence": MEASURES | {"compare_variants", "build_report"},
+    "evaluation.evidence": MEASURES,
     "evaluation.rankings": {"compare_variants", "evaluate_selection"},
     "ranking.select": {"combine_scores", "rank_by_graph", "select_greedily", "select_context", "evaluate_selection"},
     "ecs.selection.pool": {"propose_passages", "score_candidates", "select_greedily"},

@@ -125,3 +125,17 @@ def test_what_is_said_about_a_file_in_the_registry_reruns_nothing(matrix):
     after = matrix.jobs()
     path.write_text(kept, encoding="utf-8")
     assert {name for name in RULES if after[name] != before[name]} == {"fetch_dataset"}
+
+
+def test_a_key_that_one_rule_reads_stands_among_its_params(matrix):
+    """Of all keys at once, where the table above tries one of each group; these groups choose files and variants."""
+    chosen = ("corpus", "dataset", "policy", "study", "experiment", "system")
+    own = {
+        rule: {text.partition("=")[0] for _, texts, _ in jobs for text in texts} for rule, jobs in matrix.jobs().items()
+    }
+    read = {".".join(re.split(r"[.=]", key.lstrip("+"))[:2]): rules for key, rules in KEYS.items()}
+    read = {key: min(rules) for key, rules in read.items() if len(rules) == 1 and group_of(key) not in chosen}
+    assert {key for key, rule in read.items() if key not in own[rule]} == {
+        "extractor.files",
+        "rankers.fitted_on",
+    }  # inputs

@@ -15,6 +15,7 @@ rule answer_questions:
         record="results/{corpus}/{dataset}/answers/{source}/{answer}/{shard}/run.json",
     log:
         "logs/answer_questions/{corpus}-{dataset}-{source}-{answer}-{shard}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params(

@@ -1,6 +1,8 @@
-# Resources of rules on a cluster, and patches of its executor (docs/cluster.md). Included before the rules, which read them.
+# What the driver patches in Snakemake: resources of rules on a cluster, its executor (docs/cluster.md), what is current. Included before the rules, which read them.
 
 from secateur.cluster import executor, leftovers, needs, quoting, resources
+from secateur.planning.asked import note_asked
+from secateur.stage import current
 
 NOTHING_RUNS = "--(dry-?run|unlock|lint|summary|detailed-summary|dag|rulegraph|filegraph|list.*|report.*|touch|cleanup-metadata|nolock)|-[a-zA-Z]*n[a-zA-Z]*"
 
@@ -12,7 +14,9 @@ needs.patch()
 quoting.patch()
 
 if workflow.is_main_process:  # the driver, not its jobs
-    executor.patch()
+    or_stop(executor.patch)()
+    # Under the lock: a second run that it refuses is not the one asked for last.
+    current.patch(CACHE / "files", lambda: None if config.get("unfinished") else note_asked(EXPERIMENT, OVERRIDES))
 
 if workflow.is_main_process and not any(re.fullmatch(NOTHING_RUNS, flag) for flag in sys.argv):
     if resources.account_missing(workflow):

@@ -40,9 +40,9 @@ def or_stop(function):
 
 
 EXPERIMENT = str(config.get("experiment", "quickstart"))
-os.environ.update(POLARS_MAX_THREADS="1")  # Polars reads it once, at import; sums depend on it
 OVERRIDES = compose.separated(config.get("overrides"))
-os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT, SECATEUR_OVERRIDES=json.dumps(OVERRIDES))  # for records, not params
+# For records, not params; and Polars reads its threads once, at import: sums depend on them.
+os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT, SECATEUR_OVERRIDES=json.dumps(OVERRIDES), POLARS_MAX_THREADS="1")
 
 if config.get("data"):
     stop(f"data={config['data']}: a folder is an experiment since 0.3. Fix: secateur evaluate {config['data']}")
@@ -52,7 +52,7 @@ for name, value in vars(or_stop(compose.local)(CONF)).items():
         os.environ.setdefault(f"SECATEUR_{name.upper()}", str(value))
 VARIANTS = or_stop(plan.variants)(CONF, EXPERIMENT, OVERRIDES)
 CACHE = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))  # after conf/local is read
-
+code.remembered(CACHE / "code")
 if any(re.fullmatch("--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", flag) for flag in sys.argv):
     if changes := earlier.changes(VARIANTS, Path(f"results/experiments/{EXPERIMENT}/run.json")):
         print(f"\n{EXPERIMENT} {changes}\n", file=sys.stderr)
@@ -67,6 +67,7 @@ wildcard_constraints:
     book=r"[^/]+",
     imported=r"[^/]+",
     judged_too=r"[A-Za-z0-9_]+",
+    length=r"(\.[^/.]+)?",
     source=layout.SOURCE,
 
 

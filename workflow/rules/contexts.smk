@@ -4,8 +4,8 @@
 include: "functions/contexts.smk"
 
 
-ASSEMBLED = "results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}"
-IMPORTED = "results/{corpus}/{dataset}/contexts/imported/{imported}.{order}/imported/none/text/{assembly}.{lm}"
+ASSEMBLED = "results/{corpus}/{dataset}/contexts/{ranking}/{pick}/{reranker}/{book}/{assembly}.{lm}{length}"
+IMPORTED = "results/{corpus}/{dataset}/contexts/imported/{imported}.{order}/imported/none/text/{assembly}.{lm}{length}"
 
 
 rule assemble_contexts:
@@ -20,11 +20,12 @@ rule assemble_contexts:
         edge_sources=graph_table("edge_sources"),
         aliases=graph_table("aliases"),
         sent=of_options(sent_by_peer),
+        lengths=of_options(lengths_of),
     output:
         contexts=f"{ASSEMBLED}/contexts.parquet",
         record=f"{ASSEMBLED}/run.json",
     log:
-        "logs/assemble_contexts/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{assembly}-{lm}.log",
+        "logs/assemble_contexts/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{assembly}-{lm}{length}.log",
     threads: 1
     params:
         **leaf_params(
@@ -45,16 +46,15 @@ rule import_contexts:
         passages=PASSAGES,
         questions=QUESTIONS,
         file=imported_file,
+        lengths=of_options(lengths_of),
     output:
         contexts=f"{IMPORTED}/contexts.parquet",
         record=f"{IMPORTED}/run.json",
     log:
-        "logs/import_contexts/{corpus}-{dataset}-{imported}-{order}-{assembly}-{lm}.log",
+        "logs/import_contexts/{corpus}-{dataset}-{imported}-{order}-{assembly}-{lm}{length}.log",
     threads: 1
     params:
-        **leaf_params(
-            "import_contexts", "assembly.budget", "lm.model", "eval.budgets=default", files=content_of(imported_file)
-        ),
+        **leaf_params("import_contexts", "lm.model", "lm.window"),
     message:
         "Import the contexts of {wildcards.imported} for {wildcards.dataset}"
     script:

@@ -29,9 +29,7 @@ rule prepare_corpus:
         "logs/prepare_corpus/{corpus}.log",
     threads: 1
     params:
-        **leaf_params(
-            "prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle", files=content_of(corpus_files)
-        ),
+        **leaf_params("prepare_corpus", "corpus.format", "corpus.documents", "corpus.shuffle"),
     message:
         "Prepare the passages of {wildcards.corpus}"
     script:
@@ -59,7 +57,6 @@ rule prepare_dataset:
             "corpus.documents",
             name=whole_name,
             first=limited_split,
-            files=content_of(dataset_files),
         ),
     message:
         "Prepare the questions of {wildcards.dataset} and their evidence"

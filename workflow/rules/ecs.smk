@@ -22,6 +22,7 @@ rule propose_passages:
         record=f"{POOL}/run.json",
     log:
         "logs/propose_passages/{corpus}-{dataset}-{embedder}-{rankers}-{ecs}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params(
@@ -54,6 +55,7 @@ rule score_candidates:
         record=f"{STATISTICS}/run.json",
     log:
         "logs/score_candidates/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params("score_candidates", *slices.READER, *slices.READING),
@@ -108,6 +110,7 @@ rule select_greedily:
         record=f"{SELECTED}/greedy/{{shard}}/run.json",
     log:
         "logs/select_greedily/{corpus}-{dataset}-{embedder}-{rankers}-{lm}-{ecs}-{shard}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params(
@@ -162,6 +165,7 @@ rule check_red_herrings:
         record=f"{DISTRACTORS}/run.json",
     log:
         "logs/check_red_herrings/{corpus}-{dataset}-{lm}-{ecs}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params("check_red_herrings", *slices.READER, *slices.CHECKING),

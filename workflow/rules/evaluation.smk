@@ -60,6 +60,7 @@ rule measure_answer_gain:
         record="results/{corpus}/{dataset}/answer_gain/{source}/{ecs}/{shard}/run.json",
     log:
         "logs/measure_answer_gain/{corpus}-{dataset}-{source}-{ecs}-{shard}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params("measure_answer_gain", *slices.READER, *slices.GAINING, order=order_of),

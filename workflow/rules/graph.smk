@@ -23,7 +23,7 @@ rule extract_triples:
         "logs/extract_triples/{corpus}-{extractor}-{shard}.log",
     threads: 1
     params:
-        **leaf_params("extract_triples", *slices.EXTRACTION, "extractor.max_malformed", files=content_of(triple_files)),
+        **leaf_params("extract_triples", *slices.EXTRACTION, "extractor.max_malformed"),
     message:
         "Extract triples from {wildcards.corpus}, shard {wildcards.shard}"
     script:
@@ -108,7 +108,7 @@ rule consolidate:
         "logs/consolidate/{corpus}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}.log",
     threads: 1
     params:
-        **leaf_params("consolidate", *slices.CONSOLIDATING, files=content_of(alias_file)),
+        **leaf_params("consolidate", *slices.CONSOLIDATING),
     message:
         "Consolidate the entities of {wildcards.corpus} ({wildcards.consolidation})"
     script:

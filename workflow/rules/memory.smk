@@ -19,7 +19,7 @@ rule recall_context:
         relations=of_graph("relations"),
         edges=of_graph("edges"),
         aliases=of_graph("aliases"),
-        contexts=f"{ASSEMBLED}/contexts.parquet",
+        contexts=f"{ASSEMBLED}/contexts.parquet".replace("{length}", ""),
         candidates=policy_candidates,
         policy=acting_policy,
         model="results/models/{lm}/model.json",
@@ -30,6 +30,7 @@ rule recall_context:
         record=f"{RECALLED}/run.json",
     log:
         "logs/recall_context/{corpus}-{dataset}-{ranking}-{pick}-{reranker}-{book}-{memory}-{ecs}-{policy}-{answer}-{assembly}-{lm}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params(

@@ -10,6 +10,7 @@ rule prepare_model:
         record="results/models/{lm}/run.json",
     log:
         "logs/prepare_model/{lm}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params("prepare_model", "lm.model", in_process=read_in_process, weights=weights_of),

@@ -29,6 +29,7 @@ rule build_preferences:
         record=f"{PREFERENCES}/run.json",
     log:
         "logs/build_preferences/{corpus}-{dataset}-{source}-{ecs}-{memory}.log",
+    priority: 1
     threads: 1
     params:
         **leaf_params(

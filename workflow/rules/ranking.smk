@@ -23,7 +23,6 @@ rule rank_passages:
             "dataset.unanswerable",
             *slices.EMBEDDING,
             "eval.seed=default",
-            files=content_of(ranker_files),
         ),
     message:
         "Rank the passages of {wildcards.corpus} for {wildcards.dataset}"

@@ -21,7 +21,7 @@ PANELS = {
         *(runs.ui, runs.track, runs.doctor, runs.orphans),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
-    "Development": (starting.new, runs.docs, runs.costs),
+    "Development": (starting.new, runs.docs),
 }
 for panel, commands in PANELS.items():
     for command in commands:

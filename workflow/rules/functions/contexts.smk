@@ -22,3 +22,13 @@ def imported_file(wildcards):
     return or_stop(sources.existing)(
         option("system", name).contexts, f"`contexts` in conf/system/{name}.yaml names a JSONL file"
     )
+
+
+def lengths_of(options):
+    """The contexts made elsewhere whose tokens these may have; none for contexts within budgets."""
+    name = options.get(layout.LENGTH)
+    if not name:
+        return []
+    system = option("system", name)
+    theirs = {"family": layout.IMPORTED, "imported": name, "order": system.orders[0], "assembly": system.assembly}
+    return f"{layout.folder(options)}/{layout.source({**options, **theirs, layout.LENGTH: ''})}/contexts.parquet"

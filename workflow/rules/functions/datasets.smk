@@ -1,10 +1,6 @@
 # Files that corpora and data sets are read from.
 
-from secateur.core.artifacts import known_digest
 from secateur.datasets import loaders
-
-if workflow.is_main_process:  # a job's own process may start before the first job is noted
-    or_stop(sources.refuse_foreign)(Path("results"), Path(".snakemake/metadata"))
 
 
 def entry_of(wildcards):
@@ -39,14 +35,3 @@ def limited_split(wildcards):
     """The split of a limited data set, and its number of questions."""
     dataset = option("dataset", wildcards.dataset)
     return None if dataset.limit is None else {"split": dataset.split, "count": dataset.limit}
-
-
-def content_of(function):
-    """A param: the digest of the user's files that an input function names, since one may be replaced by an older one."""
-
-    def content(wildcards):
-        found = function(wildcards)
-        own = [Path(p) for p in ([found] if isinstance(found, str) else found) if not str(p).startswith("results/")]
-        return known_digest(own, CACHE / "files") if own and all(path.is_file() for path in own) else None
-
-    return content

@@ -144,10 +144,7 @@ class InProcess:
         """A prompt through the chat template, where the tokenizer has one."""
         if not self.lm.tokenizer.chat_template:
             return f"{prompt}\nAnswer:"
-        turns = [{"role": "user", "content": prompt}]
-        return self.lm.tokenizer.apply_chat_template(
-            turns, tokenize=False, add_generation_prompt=True, **self._template
-        )
+        return self.lm.encoder.marks.rendered(self.lm.tokenizer, prompt, **self._template)
 
     def _ids(self, prompt: str) -> tuple[int, ...]:
         """The tokens of a prompt."""

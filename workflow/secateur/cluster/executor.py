@@ -7,6 +7,7 @@
 - It repeats jobs that read invalid input, and does not report why a job was killed: `failure.json` tells both.
 - It never reports a group that cannot be submitted: the group fails.
 - It reserves a GPU for jobs whose option reads no model: these go to the default partition.
+- It writes commands behind `sbatch --wrap`, where the quotes of an override end the argument: they are scripts.
 - It starts a second Snakemake for each job of an allocation, and runs the jobs of a group side by side on all cores of a node:
   one Snakemake runs them one after another (`cluster.needs`).
 - Snakemake itself, with retries, repeats a job on the driver that read invalid input: it does not.
@@ -24,15 +25,19 @@ from collections.abc import AsyncIterator, Callable
 from importlib.metadata import version
 from typing import Any
 
+from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from secateur.cluster.needs import ask_for_weights, default, forget_gpu, needs_gpu, settings_of
 from secateur.cluster.states import ACTIVE, nodes, reason, states
 from secateur.core.artifacts import read_json
+from secateur.core.errors import SecateurError
 
 __all__ = ["patch"]
 
-PLUGIN, VERSIONS = "snakemake-executor-plugin-slurm", "2.8."  # the versions with these faults
+PLUGIN = "snakemake-executor-plugin-slurm"
+TRIED = {"snakemake": "9.27.", PLUGIN: "2.8."}  # the versions whose members are replaced here
+AS_SCRIPT = " --slurm-jobstep-pass-command-as-script"  # of the plugin's inner executor
 INNER = ("--executor slurm-jobstep --jobs 1", "--executor local")
 POLL = 8.0  # seconds between polls; SECATEUR_SLURM_POLL overrides it
 LOST = 4  # polls in a row without a state after which a job counts as ended; its outputs then decide
@@ -41,23 +46,48 @@ _unseen: Counter[str] = Counter()  # polls in a row without a state, by job id
 
 
 def patch() -> None:
-    """Patches Snakemake's local executor, and once the plugin, if it is loaded and of a version with these faults."""
+    """Patches Snakemake's local executor, and once the plugin, if it is loaded. Raises SecateurError for a Snakemake not tried."""
     from snakemake.executors import local
 
+    refuse_untried("snakemake")
     local.Executor.handle_job_error = _without_retry(local.Executor.handle_job_error)
     plugin = sys.modules.get("snakemake_executor_plugin_slurm")
-    if plugin is None or hasattr(plugin, "patched") or not version(PLUGIN).startswith(VERSIONS):
+    if plugin is None or hasattr(plugin, "patched"):
         return
     os.environ["SECATEUR_DRIVER"] = str(os.getpid())  # on whose stderr cluster.submit writes
     poll = float(os.environ.get("SECATEUR_SLURM_POLL", POLL))
     executor = plugin.Executor
     executor.check_active_jobs = check_active_jobs
     executor.next_seconds_between_status_checks = property(lambda self: poll, lambda self, value: None)
-    executor.__post_init__ = _interrupted_by_hangup(executor.__post_init__)
+    executor.__post_init__ = _tried_and_by_scripts(_interrupted_by_hangup(executor.__post_init__))
     executor.run_job = _without_idle_gpu(executor.run_job)
     executor.format_job_exec = _in_one_snakemake(executor.format_job_exec)
     plugin.get_submit_command = _with_patience(plugin.get_submit_command)
     plugin.patched = True
+
+
+def refuse_untried(package: str) -> None:
+    """Raise SecateurError for a version whose members may be others than those that are replaced here."""
+    found, tried = version(package), TRIED[package]
+    if not found.startswith(tried):
+        raise SecateurError(
+            f"{package} {found}: tried with {tried}*, whose members are replaced (docs/cluster.md). Fix: pip install "
+            f"'{package}=={tried}*'"
+        )
+
+
+def _tried_and_by_scripts(original: Callable) -> Callable:
+    """Refuses a plugin that was not tried, and hands commands to sbatch as scripts, not as arguments."""
+
+    def __post_init__(self: Any, *rest: Any) -> None:
+        try:
+            refuse_untried(PLUGIN)
+        except SecateurError as error:
+            raise WorkflowError(str(error)) from None  # which Snakemake prints without a traceback
+        self.workflow.executor_settings.pass_command_as_script = True
+        original(self, *rest)
+
+    return __post_init__
 
 
 def _interrupted_by_hangup(original: Callable) -> Callable:
@@ -121,15 +151,11 @@ def _log_group(self: Any, job: Any, message: str) -> None:
 
 
 def _in_one_snakemake(original: Callable) -> Callable:
-    """Runs a job's stages in the Snakemake that its allocation starts, one after another on the requested cores.
-
-    The plugin puts the command in double quotes and protects no more than double quotes.
-    """
+    """Runs a job's stages in the Snakemake that its allocation starts, one after another on the requested cores."""
 
     def format_job_exec(self: Any, job: Any) -> str:
-        command = re.sub(r"--cores \S+", f"--cores {job.threads}", original(self, job)).replace(*INNER)
-        as_script = self.workflow.executor_settings.pass_command_as_script
-        return command if as_script else re.sub(r"([\\$`])", r"\\\1", command)
+        command = re.sub(r"--cores \S+", f"--cores {job.threads}", original(self, job))
+        return command.replace(*INNER).replace(AS_SCRIPT, "")
 
     return format_job_exec
 

@@ -1,8 +1,8 @@
-"""Quotes what Snakemake and its executors write into shell commands as it is: the path of Python, and texts of --config."""
+"""Quotes what Snakemake and its executors write into shell commands for Python, not for a shell: paths, texts of --config."""
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["patch"]
@@ -16,7 +16,7 @@ def patch() -> None:
 
     ScriptBase._execute_cmd = _of_scripts(ScriptBase._execute_cmd)
     RemoteExecutor.get_python_executable = _of_executors(RemoteExecutor.get_python_executable)
-    utils.format_cli_pos_arg = _of_config(utils.format_cli_pos_arg)
+    utils.format_cli_value = _of_values(utils.format_cli_value)
 
 
 def _of_scripts(original: Callable) -> Callable:
@@ -36,22 +36,10 @@ def _of_executors(original: Callable) -> Callable:
     return get_python_executable
 
 
-def _of_config(original: Callable) -> Callable:
-    def format_cli_pos_arg(value: Any, quote: bool = True, base64_encode: bool = False) -> str:
-        if isinstance(value, Mapping) and not base64_encode:
-            texts = {key: item if isinstance(item, str) else _yaml(item) for key, item in value.items()}
-            return " ".join(shlex.quote(f"{key}={text}") for key, text in texts.items())
-        return original(value, quote=quote, base64_encode=base64_encode)
+def _of_values(original: Callable) -> Callable:
+    def format_cli_value(value: Any, quote: bool = False, base64_encode: bool = False) -> str:
+        written = original(value, quote=quote, base64_encode=base64_encode)
+        is_text = isinstance(value, str) and quote and not base64_encode
+        return shlex.quote(value) if is_text and written == repr(value) else written
 
-    return format_cli_pos_arg
-
-
-def _yaml(value: Any) -> str:
-    """A value as YAML in one line, without backslashes, which the shells on the way to a job would take."""
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_yaml, value))}]"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_yaml(key)}: {_yaml(item)}' for key, item in value.items())}}}"
-    return repr(value)
+    return format_cli_value

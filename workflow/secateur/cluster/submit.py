@@ -31,11 +31,12 @@ PATIENCE = 900.0  # seconds of waiting in all; SECATEUR_SLURM_PATIENCE overrides
 PATIENCE_AT_LIMIT = 86_400.0  # the same for a job to end: as long as the longest jobs of the profile, and some
 FIRST, LONGEST = 2.0, 60.0  # seconds between tries, doubled each time
 LIMITED = "set `jobs` in profiles/slurm/config.yaml below the limit (sacctmgr show qos; sacctmgr show associations)"
+SCRIPT = "/dev/stdin"  # where sbatch reads a job's script
 Run = Callable[[Sequence[str]], subprocess.CompletedProcess]
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess:
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(command: Sequence[str], script: str | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run(command, input=script, capture_output=True, text=True, check=False)
 
 
 def _marked(arguments: Sequence[str]) -> tuple[list[str], str]:
@@ -120,7 +121,12 @@ def submit(
 def main() -> None:
     """Print sbatch's output and exit with its code."""
     patience = os.environ.get("SECATEUR_SLURM_PATIENCE")
-    done = submit(sys.argv[1:], float(patience) if patience else None)
+    script = sys.stdin.read() if SCRIPT in sys.argv else None  # read once, for each repetition
+
+    def run(command: Sequence[str]) -> subprocess.CompletedProcess:
+        return _run(command, script if SCRIPT in command else None)
+
+    done = submit(sys.argv[1:], float(patience) if patience else None, run)
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)
     sys.exit(done.returncode)

@@ -1,5 +1,6 @@
 """Checks what a run needs: packages, models, data, disk, locks, MLflow, SLURM; and what one experiment needs."""
 
+import json
 import os
 import shutil
 import socket
@@ -87,13 +88,24 @@ def _weights(name: str, address: str) -> Check:
         there = cached(address)
         fix = f"not in the local cache. Fix: hf download {address}"
         fix += ", or HF_HUB_OFFLINE=0 make run ..." if name.startswith("lm.") else ""
-        return "model", there, f"{name}: {address} {'is in the local cache' if there else fix}"
+        return "model", there, f"{name}: {address} {'is in the local cache' if there else fix}{_admitted(address)}"
     try:
         package = address.partition(":")[2].partition("/")[0]
         there = locate(address) if ":" not in address or address.startswith("package:") else version(package)
     except (SecateurError, PackageNotFoundError) as error:
         return "model", False, f"{name}: {error}. Fix: make setup, or docs/data.md"
-    return "model", True, f"{name}: {there}"
+    return "model", True, f"{name}: {there}{_admitted(address)}"
+
+
+def _admitted(address: str) -> str:
+    """What was admitted of a model when it was first loaded here; empty for one that was not."""
+    cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
+    notes = [*cache.glob("checked/*"), *cache.glob("embeddings/*/agrees.json")]
+    read = (json.loads(note.read_text(encoding="utf-8")) for note in notes if note.read_text().startswith("{"))
+    found = next((one for one in read if one.pop("model") == address), {})
+    return "".join(
+        f"; {key.replace('_', ' ')} {value}" for key, value in found.items() if value not in (None, [], ["", ""])
+    )
 
 
 def _gpu(name: str, needed: float) -> Check:

@@ -1,34 +1,28 @@
-"""Experiments on a folder of one's own: `evaluate` writes their options and runs them, `check` says what the folder holds."""
+"""`secateur evaluate`: writes the options of an experiment on a folder of one's own, and runs it."""
 
 import ast
 import hashlib
 import json
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
-import polars as pl
-from typer import Argument, Option
+from typer import Option
 
+from secateur.commands.checking import GAINED, Folder, check, measured_by_answers, read_folder, rooted, unreadable
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
 from secateur.commands.shared import in_clone
 from secateur.commands.starting import TAKEN
 from secateur.config import files as option_files
-from secateur.config.compose import literal, names, option
-from secateur.contexts.imported import check_lines
+from secateur.config.compose import names, option
+from secateur.contexts.imported import read_contexts, reference_of
+from secateur.core import layout
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
-from secateur.datasets.language import english_only
 from secateur.datasets.loaders import reads_folder
-from secateur.datasets.own import FORMS, Own, form_of, read_own
-from secateur.datasets.texts import cut_sentences, short_sentences, text_files
-from secateur.evaluation.subsets import resampled
-from secateur.graph.triples.extraction import refuse_unreadable
-from secateur.planning.sources import folder_files
-from secateur.report.format import more_questions
+from secateur.datasets.own import FORMS
 
 __all__ = ["check", "evaluate", "experiment_of"]
 
@@ -36,9 +30,6 @@ CONF = Path("conf")
 RANKERS = Path("workflow/secateur/ranking/scorers")
 HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-NAMED, CUT = 5, 80  # quotations that a message names, and characters of each
-GAINED = 40  # questions whose answer gain is measured where nothing else can be
-Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]
 Named = Annotated[
     str | None, Option("--name", help="Name of the experiment; default: the folder's, with a digest of its path.")
 ]
@@ -74,95 +65,6 @@ def evaluate(
     run(limited, profile, cores, changed, None, plain)
 
 
-def check(folder: Folder) -> None:
-    """Say what a folder of your own holds, what it lacks, and what is English only. Exit code 2 for what is invalid."""
-    in_clone()
-    own = _read(folder)
-    print(f"{folder}: {own.form}")
-    print(*(f"  {head:10} {text}" for head, text in _about(own)), sep="\n")
-    if own.form != "texts" and (others := text_files(folder)):
-        print(f"  not read   {', '.join([*others][:5])}: documents beside {own.form}")
-    print(f"Next: secateur evaluate {shlex.quote(str(folder))}")
-
-
-def _about(own: Own) -> Iterator[tuple[str, str]]:
-    """(head, text) of what a folder holds."""
-    passages, questions, evidence = own.passages, own.questions.questions, own.questions.evidence
-    groups = passages["group_id"].n_unique()
-    in_groups = f", {groups} groups" if groups > 1 else ""
-    yield "passages", f"{passages.height:,} in {passages['doc_id'].n_unique():,} documents{in_groups}"
-    resolved = evidence.filter(pl.col("passage_id").is_not_null())
-    held = resolved["question_id"].n_unique()
-    answers = questions.height - questions["answer"].null_count()
-    yield "questions", f"{questions.height:,}: {held:,} with evidence, {answers:,} with an answer"
-    if unknown := _unknown(own):
-        yield "evidence", f"{unknown:,} ids name no passage of their question's group, and are left out"
-    if lost := evidence.height - resolved.height:
-        share = f"{lost:,} of {evidence.height:,} entries"
-        yield "evidence", f"{share} stand in no passage, or in several; they count for token recall alone"
-        quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
-        yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
-    eval_ = option(CONF, "eval", "default")
-    whole = resampled(questions, eval_.min_clusters)
-    measured = whole.join(resolved, on="question_id", how="semi") if own.has_evidence else whole
-    count = measured["cluster_id"].n_unique()
-    missing = more_questions(measured.height, count, eval_.min_units)
-    noun = "questions with evidence" if own.has_evidence else "questions"
-    enough = f"about {missing} more {noun} are needed for a verdict" if missing else "enough for a verdict"
-    what = "conversations" if own.form == "dialogues" else "documents"
-    kind = (
-        what
-        if questions["cluster_id"].n_unique() >= eval_.min_clusters
-        else f"questions, since fewer than {eval_.min_clusters} {what}"
-    )
-    yield "units", f"{count:,} that are resampled ({kind}): {enough}"
-    if not own.has_evidence:
-        yield "measured", f"{_gained(own)}; without evidence there is no evidence recall"
-    documents = passages.group_by("doc_id").agg("text")["text"].to_list()
-    foreign = sum(bool(english_only(texts)) for texts in documents)
-    if warning := english_only(passages["text"].to_list()):
-        yield "English", warning
-    elif foreign:
-        yield (
-            "English",
-            f"{foreign:,} of {len(documents):,} documents seem not to be (docs/methods.md, What is English here)",
-        )
-    yield from (("sentences", warning) for warning in (cut_sentences(passages), short_sentences(passages)) if warning)
-    if unread := _unread(own, option(CONF, "experiment", FORMS[own.form][1]).systems):
-        yield "left out", f"{', '.join(unread)}, unless `--set system.extractor=llm` reads the texts"
-
-
-def _unknown(own: Own) -> int:
-    """The number of evidence ids that are of no passage; quotations that resolve to none have a row."""
-    return own.questions.counts["evidence_unresolved"] - own.questions.evidence["passage_id"].null_count()
-
-
-def _gained(own: Own) -> str:
-    """What is measured of questions without evidence. Raises SecateurError for those without answers too."""
-    questions = own.questions.questions
-    answers = questions.height - questions["answer"].null_count()
-    if not answers or own.form == "dialogues":
-        needed = "evidence" if own.form == "dialogues" else "evidence or answers"
-        lost = f" ({unknown:,} evidence ids are of no passage)" if (unknown := _unknown(own)) else ""
-        raise SecateurError(
-            f"no question has {needed}{lost}, so nothing can be measured. Fix: add `evidence` (docs/data.md)"
-        )
-    return f"answer gain alone, of {min(GAINED, answers)} questions"
-
-
-def _read(folder: Path, settings: str | dict | None = None) -> Own:
-    """The user's folder, whole. Raises SecateurError with all of its problems."""
-    folder = folder.resolve()  # which ids of documents are relative to
-    form = form_of(folder)
-    spec = settings or option(CONF, "dataset", FORMS[form][0], _rooted(folder)).format
-    paths = {p: [Path(f) for f in folder_files(spec, str(folder), p, "custom")] for p in ("corpus", "questions")}
-    return read_own(folder, paths, spec, form)
-
-
-def _rooted(folder: Path) -> tuple[str, ...]:
-    return (f"dataset.folder={literal(str(folder.resolve()))}",)
-
-
 # --- options -------------------------------------------------------------------------------------
 
 
@@ -180,17 +82,20 @@ def experiment_of(
     the run, which may name another extractor. Raises SecateurError for what is invalid; then nothing is written.
     """
     base_set = _base_set(base) if base else None
-    own = _read(folder, option(CONF, "dataset", base_set, _rooted(folder)).format if base_set else None)
+    own = read_folder(folder, option(CONF, "dataset", base_set, rooted(folder)).format if base_set else None)
     dataset, experiment = FORMS[own.form]
     dataset, experiment = base_set or dataset, base or experiment
     name = _checked(name) if name else _default_name(folder)
     files = dict(_systems(given or {}, own.form == "dialogues"))
     ours = option(CONF, "experiment", experiment).systems
-    unread = _unread(own, ours, overrides)
+    unread = unreadable(own, ours, overrides)
     systems = [name for name in ours if name not in unread]
     systems += [path.stem for path in files if path.parent.name == "system"]
-    gained = "" if own.has_evidence else _gained(own)
-    keys = {"folder": str(folder.resolve())} | ({"gain": GAINED} if gained else {})
+    gained = measured_by_answers(own)
+    chosen = option(CONF, "experiment", experiment, overrides).options.get("all", {}).get("assembly")
+    assembly = chosen or option(CONF, "system", "bm25", overrides).assembly
+    sent = option(CONF, "assembly", assembly, overrides).budget
+    keys = {"folder": str(folder.resolve())} | ({"gain": GAINED, "gain_at": [sent]} if gained else {})
     files |= {CONF / f"dataset/{name}.yaml": _option(dataset, f"folder {folder.name}", keys)}
     keys = {"title": name, "datasets": [name], "systems": list(dict.fromkeys(systems))} | (
         {"gains": True} if gained else {}
@@ -198,39 +103,24 @@ def experiment_of(
     files |= {CONF / f"experiment/{name}.yaml": _option(experiment, f"{own.form} of {folder.name}", keys)}
     for path, text in files.items():
         _check_free(path, text)
-    asked, passages = own.questions.questions["question_id"], dict(own.passages.select("passage_id", "text").rows())
-    chosen = option(CONF, "experiment", experiment, overrides).options.get("all", {}).get("assembly")
-    assembly = chosen or option(CONF, "system", "bm25", overrides).assembly
-    budgets = option(CONF, "eval", "default", overrides).budgets, option(CONF, "assembly", assembly, overrides).budget
+    reference = reference_of(own.questions.questions, own.passages)
     for _, path in _named("contexts", (given or {}).get("contexts") or ()):
-        check_lines(path, asked, passages, *budgets)
+        read_contexts(path, reference, lambda _: None)  # the stage warns
     for path, text in files.items():
         if isinstance(text, Path):
             path.unlink(missing_ok=True)
             path.symlink_to(text)
         elif not path.exists() or path.read_text(encoding="utf-8") != text:  # an equal file keeps its time
             write_text(path, text)
-    if gained:
-        print(f"measured: {gained}; without evidence there is no evidence recall")
-    compared = option(CONF, "experiment", name, overrides).systems
+    asked = option(CONF, "experiment", name, overrides)
+    if gained and asked.gains:
+        print(f"measured: {gained}. Without it: --set experiment.gains=false")
+    compared = asked.systems
     if dropped := [path.stem for path in files if path.parent.name == "system" and path.stem not in compared]:
         print(f"left out: {', '.join(dropped)}; experiment.systems is {', '.join(compared)}")
     if unread:
         print(f"left out: {', '.join(unread)}; {next(iter(unread.values()))}")
     return name
-
-
-def _unread(own: Own, systems: Iterable[str], overrides: tuple[str, ...] = ()) -> dict[str, str]:
-    """System -> why its graph cannot be made of the folder's texts."""
-    unread = {}
-    for name in systems:
-        system = option(CONF, "system", name, overrides)
-        if system.family == "graph":
-            try:
-                refuse_unreadable(own.passages, option(CONF, "extractor", system.extractor, overrides))
-            except SecateurError as error:
-                unread[name] = str(error)
-    return unread
 
 
 def _base_set(experiment: str) -> str:
@@ -247,6 +137,8 @@ def _base_set(experiment: str) -> str:
 def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise SecateurError(f"--name {name!r}: allowed: letters, digits, _ and -. Fix: --name {_slug(name)}")
+    if name in (*layout.SHARED, *layout.OF_CORPUS):
+        raise SecateurError(f"--name {name!r}: a folder of results has this name. Fix: --name my_{name}")
     return name
 
 
@@ -307,7 +199,7 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
             raise SecateurError(
                 f"--{kind} {text}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it"
             )
-        if name in TAKEN:
+        if name in TAKEN or (kind == "contexts" and name.isdigit()):
             raise SecateurError(f"--{kind} {text}: {name!r} is a row of Secateur. Fix: --{kind} my_{name}={file}")
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")

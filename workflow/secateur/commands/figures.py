@@ -10,7 +10,7 @@ from typing import Annotated
 import polars as pl
 from typer import Argument, Option
 
-from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, table_of, written
+from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, current, table_of, written
 from secateur.core.errors import SecateurError, one_of
 from secateur.report.finding import small_print
 from secateur.report.table import plain
@@ -47,6 +47,7 @@ def table(
     ] = None,
 ) -> None:
     """Print the figures of an experiment, one per row, or as a table for a paper."""
+    current(experiment)
     if pivot:
         form = Format.json if as_json else form
         print(_pivoted(experiment, form.value, dataset, metric, order.value if order else None, baseline))
@@ -103,6 +104,7 @@ def summary(experiment: Experiment) -> None:
     from secateur.stage.ledger import records
     from secateur.stage.lineage import warned
 
+    current(experiment)
     metrics, comparisons, leaders = (table_of(experiment, name) for name in ("metrics", "comparisons", "leaders"))
     config = settings(Path(), experiment)
     about = About(experiment, "", config["eval.min_units"], config["eval.claim"], config["extra.variants"])
@@ -128,7 +130,8 @@ def summary(experiment: Experiment) -> None:
             print(*(f"  {line}" for line in plain(rows).splitlines()), sep="\n")
             if len(drawn.rows) > SHOWN:
                 print(f"  and {len(drawn.rows) - SHOWN} more")
-    told = warned(config["extra.plan"]["variants"], records(Path("results")))
+    compared = {"files": [str(EXPERIMENTS / experiment / "metrics.parquet")]}
+    told = warned([*config["extra.plan"]["variants"], compared], records(Path("results")))
     if told:
         print(f"\nWarnings of stages{'' if len(told) <= SHOWN else f', {SHOWN} of {len(told)}; the report has all'}")
         print(*(f"  {text}" for text in told[:SHOWN]), sep="\n")
@@ -154,6 +157,9 @@ def compare(
     """Compare two rows by their paired difference over questions, A minus B."""
     from secateur.report.compare import compare, lines
 
+    for name in dict.fromkeys([experiment, *(row.partition(":")[0] for row in (a, b) if ":" in row)]):
+        if name == experiment or (EXPERIMENTS / name / "metrics.parquet").exists():  # else an option of a row
+            current(name)
     comparison = compare(Path(), experiment, a, b, metric, dataset, order.value if order else None)
     print(json.dumps(comparison, ensure_ascii=False) if as_json else "\n".join(lines(comparison)))
 
@@ -173,6 +179,8 @@ def show(
     """Print the evidence, candidates, ranking, figures and context of a question."""
     from secateur.commands.question import show
 
+    if (EXPERIMENTS / experiment / "run.json").exists():  # else the message is about its questions
+        current(experiment)
     order = order.value if order else None
     print(show(Path(), experiment, question_id, system=system, order=order, dataset=dataset, full=full))
 
@@ -212,6 +220,7 @@ def keep(experiment: Experiment) -> None:
     """Save the figures of an experiment in docs/results for the pages."""
     from secateur.report.kept import keep
 
+    current(experiment)
     print(keep(Path("results"), Path("docs"), experiment))
 
 
@@ -229,6 +238,7 @@ def figures(
     if experiment is not None:
         from secateur.report.figures import drawings
 
+        current(experiment)
         chosen = form.value if form else "pdf"
         if chosen not in ("svg", "pdf", "png"):
             raise SecateurError(

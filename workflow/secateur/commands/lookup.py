@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from secateur.config.limits import not_run
+from secateur.contexts.table import OWN_LENGTH
 from secateur.core import layout
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, one_of
@@ -99,7 +100,9 @@ class QuestionTables:
 
     def budget(self) -> int:
         """The budget in tokens of the context that questions are answered with."""
-        return read_json(self.root / layout.beside(self.contexts, "run.json"))["config"]["assembly.budget"]
+        return read_json(self.root / layout.beside(self.contexts, "run.json"))["config"].get(
+            "assembly.budget", OWN_LENGTH
+        )
 
 
 def find(

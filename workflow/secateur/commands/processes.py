@@ -10,6 +10,8 @@ from pathlib import Path
 
 __all__ = ["drivers", "end", "workers"]
 
+SERVING = "secateur/stage/worker.py"  # the end of the path of a process that runs stage after stage
+WAITING = ("idle", "python")  # names of such a process that runs nothing
 GRACE = 10  # seconds in which a job that is ended must write its record
 
 
@@ -23,14 +25,21 @@ def _command_lines() -> Iterator[tuple[Path, list[str]]]:
 
 
 def workers() -> dict[int, str]:
-    """The rule of each running job, by process id."""
-    scripts = str(Path.cwd() / ".snakemake" / "scripts")
-    return {
-        int(entry.name): Path(part).name.split(".", 1)[1].removesuffix(".py")
-        for entry, parts in _command_lines()
-        for part in parts
-        if part.startswith(scripts)
-    }
+    """The rule of each running job, by process id; cut to 15 characters in a process that runs one after another."""
+    scripts, found = str(Path.cwd() / ".snakemake" / "scripts"), {}
+    for entry, parts in _command_lines():
+        names = [Path(part).name.split(".", 1)[1].removesuffix(".py") for part in parts if part.startswith(scripts)]
+        if any(part.endswith(SERVING) for part in parts) and _is_here(entry):
+            names = [name for name in [_name(entry)] if not name.startswith(WAITING)]
+        found |= {int(entry.name): name for name in names}
+    return found
+
+
+def _name(entry: Path) -> str:
+    try:
+        return (entry / "comm").read_text().strip()
+    except OSError:
+        return WAITING[0]
 
 
 def drivers() -> list[int]:

@@ -8,6 +8,7 @@ from textwrap import wrap
 import polars as pl
 
 from secateur.commands.lookup import QuestionTables, find
+from secateur.contexts.table import OWN_LENGTH, at
 from secateur.core import layout
 from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
@@ -49,7 +50,7 @@ def show(
 def _document_sections(tables: QuestionTables, full: bool) -> Iterator[list[str]]:
     """The sections of a question of documents, from its text to its context."""
     variant, budget, contexts = tables.variant, tables.budget(), tables.rows(tables.contexts)
-    trace = tables.trace(contexts.filter(budget=budget), tables.figures(), tables.steps())
+    trace = tables.trace(at(contexts, budget), tables.figures(), tables.steps())
     order = variant.order or scorer_order(tables.scorer or "")
     yield _question(trace, f"{row_name(variant.system, tables.scorer)}, order-{order}", variant.dataset)
     yield _evidence(trace, True)
@@ -60,8 +61,9 @@ def _document_sections(tables: QuestionTables, full: bool) -> Iterator[list[str]
         texts = tables.whole(layout.passages(tables.options)).select("passage_id", "text")
         yield _ranking(trace, dict(texts.iter_rows()), full)
     yield _figures(trace.figures)
-    for each in sorted({budget, *contexts["budget"]}) if full else [budget]:
-        yield _context(replace(trace, context=contexts.filter(budget=each).sort("place").to_dicts()), each)
+    budgets = {budget, *contexts["budget"]} if full else {budget}
+    for each in [OWN_LENGTH] if OWN_LENGTH in contexts["budget"] else sorted(budgets):
+        yield _context(replace(trace, context=at(contexts, each).sort("place").to_dicts()), each)
 
 
 def _dialogue_sections(systems: list[QuestionTables], full: bool) -> Iterator[list[str]]:
@@ -166,25 +168,28 @@ def _figures(values: Mapping[str, float]) -> list[str]:
     """The figures of the question: first a table of those with budgets, then the others line by line."""
     if not values:
         return ["FIGURES: none, nothing was measured of this question"]
-    at_budgets = [name.split("@") for name in values if "@" in name]
+    at_budgets = [name.split("@") for name in values if name.partition("@")[2].isdigit()]
     budgets = sorted({int(budget) for _, budget in at_budgets})
     lines = ["FIGURES of this question, by tokens allowed", " " * 24 + "".join(f"{budget:8}" for budget in budgets)]
     for metric in dict.fromkeys(metric for metric, _ in at_budgets):
         cells = [values.get(f"{metric}@{budget}") for budget in budgets]
         lines.append(f"  {metric:22}" + "".join(f"{'-':>8}" if cell is None else f"{cell:8.4g}" for cell in cells))
-    return lines + [f"  {name:22}{value:8.4g}" for name, value in values.items() if "@" not in name]
+    return lines + [
+        f"  {name:22}{value:8.4g}" for name, value in values.items() if not name.partition("@")[2].isdigit()
+    ]
 
 
 def _context(trace: Trace, budget: int) -> list[str]:
     """A context: the passage and the rank of each row, then the text as sent."""
+    head = f"CONTEXT within {budget} tokens" if budget else "CONTEXT"
     if not trace.context:
-        return [f"CONTEXT within {budget} tokens: none"]
+        return [f"{head}: none"]
     ranks: dict[str, int] = {}
     if "rankings" in trace.steps:
         best = trace.steps["rankings"].group_by("passage_id").agg(pl.min("rank"))
         ranks = dict(best.select("passage_id", "rank").iter_rows())
     lines = [
-        f"CONTEXT within {budget} tokens: {trace.tokens} used, {len(trace.context)} rows of {len(trace.sent)} passages, "
+        f"{head}: {trace.tokens} used, {len(trace.context)} rows of {len(trace.sent)} passages, "
         f"form {trace.context[0]['form']} ({GOLD} gold)",
         "  place  rank  row    passage",
     ]

@@ -10,11 +10,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Annotated, TextIO
 
 from rich.console import Console
@@ -25,9 +24,11 @@ from secateur.commands.figures import summary
 from secateur.commands.processes import drivers, end, workers
 from secateur.commands.runs import Overrides, estimate_of
 from secateur.commands.shared import EXPERIMENTS, experiment_named, in_clone
+from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
+from secateur.planning.asked import is_settled, settle, tree_state
 from secateur.planning.dry_run import arguments, jobs_to_run
-from secateur.planning.snakemake_output import RunProgress, failure
+from secateur.planning.snakemake_output import Job, RunProgress, failure
 
 __all__ = ["report", "run"]
 
@@ -35,6 +36,7 @@ LOG = Path("logs/snakemake.log")
 Forecast = Callable[[dict[str, int]], str]  # planned jobs by rule -> their cost in one line
 INTERRUPTED = 130  # exit code of shells after SIGINT
 STEP = 10  # lines of progress without a terminal
+PLANNED = "SECATEUR_PLANNED"  # of the executor `secateur`: the file that it writes the jobs of the run to
 LOCKED = "Directory cannot be locked"  # Snakemake's words
 SHOWN = 30  # last lines of Snakemake's output in a message, if no stage wrote one
 
@@ -64,30 +66,38 @@ def run(
     """Run an experiment with a progress line, then print its main results."""
     needs("snakemake")
     in_clone()
+    tree, started = tree_state(), time.monotonic()
+    if is_settled(experiment, changed or (), whole=True):
+        print(f"no jobs in {time.monotonic() - started:.0f} s: every file is as the last run left it")
+        summary(experiment)
+        return
     command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
     command += arguments(experiment, changed or ())
     command += [f"resources={json.dumps(resources, ensure_ascii=False)}"] if resources else []
     if plain:
         if code := _driven(command):
             raise SystemExit(code)
+        settle(experiment, changed or (), tree, whole=True)
         summary(experiment)
         return
-    phases, started = _phases(), time.monotonic()
+    phases = _phases()
     processors = int(cores) if cores.isdigit() else os.cpu_count() or 1
 
     progress = RunProgress(frozenset(phases))
-    with _log() as log, ThreadPoolExecutor(1) as pool:
-        planned = pool.submit(estimate_of, experiment, changed or ())  # while Snakemake plans, too
+    with _log() as log, TemporaryDirectory() as folder:
+        planned = Path(folder, "jobs.json")
 
         def cost(counts: dict[str, int]) -> str:
             try:
-                return planned.result().summary(processors)
+                jobs = [Job(*job) for job in read_json(planned)] if planned.exists() else None  # not on a cluster
+                return estimate_of(experiment, changed or (), jobs).summary(processors)
             except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
                 return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
 
-        code = _driven(command, lambda child: _show(child, log, progress, phases, cost))
+        code = _driven(command, lambda child: _show(child, log, progress, phases, cost), {PLANNED: str(planned)})
     if code:
         raise _failure(progress, code, _report_command(experiment, changed), Path(log.name))
+    settle(experiment, changed or (), tree, whole=True)
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = spent.ru_utime + spent.ru_stime
     print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {log.name}")
@@ -138,10 +148,12 @@ def _log() -> Iterator[TextIO]:
         yield log
 
 
-def _driven(command: list[str], show: Callable[[subprocess.Popen], None] | None = None) -> int:
+def _driven(
+    command: list[str], show: Callable[[subprocess.Popen], None] | None = None, env: Mapping[str, str] | None = None
+) -> int:
     """Runs a driver to its end and returns its exit code. A signal ends it with its jobs. show: reads its output."""
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-    piped["env"] = os.environ | {"PYTHONUNBUFFERED": "1"}
+    piped["env"] = os.environ | {"PYTHONUNBUFFERED": "1"} | (env or {})
     for number in (signal.SIGTERM, signal.SIGHUP):  # from a batch system, `timeout`, a closed terminal
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)

@@ -1,13 +1,10 @@
 """Commands on runs: plan and explain them, check this machine, track them in MLflow, list orphaned outputs."""
 
 import os
-import platform
-import re
 import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -21,9 +18,10 @@ from secateur.config.compose import separated
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
+from secateur.planning.snakemake_output import Job
 from secateur.report import reference
 
-__all__ = ["costs", "docs", "doctor", "estimate_of", "orphans", "plan", "status", "track", "ui", "why"]
+__all__ = ["docs", "doctor", "estimate_of", "orphans", "plan", "status", "track", "ui", "why"]
 
 RESULTS, CONF = Path("results"), Path("conf")
 SHIPPED = Path("data/costs.yaml")
@@ -163,36 +161,16 @@ def _beyond(experiment: str, changed: Sequence[str], estimate) -> Iterator[str]:
     yield from asked.hardware(prices, read)
 
 
-def estimate_of(experiment: str, changed: Sequence[str]):
-    """The Estimate of the jobs that would run for an experiment."""
+def estimate_of(experiment: str, changed: Sequence[str], jobs: Sequence[Job] | None = None):
+    """The Estimate of the jobs that would run for an experiment. jobs: these, where they are known."""
     from secateur.planning.costs import estimate
     from secateur.planning.dry_run import jobs_to_run
     from secateur.planning.pace import jobs_here, load_coefficients
     from secateur.planning.plan import variants
 
-    jobs, overrides = jobs_to_run(experiment, changed), tuple(changed)
+    jobs, overrides = jobs_to_run(experiment, changed) if jobs is None else jobs, tuple(changed)
     planned = variants(CONF, experiment, overrides)
     return estimate(jobs, jobs_here(RESULTS), load_coefficients(SHIPPED), CONF, planned, overrides)
-
-
-def costs(
-    experiment: Experiment,
-    whole: Annotated[float, Option(help="CPU seconds of the run, as `secateur run` prints them at its end.")],
-) -> None:
-    """Fit the coefficients of data/costs.yaml to the jobs that ran here, after a run in a new clone."""
-    from secateur.planning.pace import jobs_here, load_coefficients, written
-
-    name, ran = experiment_named(experiment), jobs_here(RESULTS)
-    text = written(load_coefficients(SHIPPED), ran, name, whole, _machine())
-    SHIPPED.write_text(text, encoding="utf-8")
-    print(SHIPPED)
-
-
-def _machine() -> str:
-    """Processor, cores and year."""
-    cpuinfo = Path("/proc/cpuinfo")
-    model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.M) if cpuinfo.exists() else None
-    return f"{model[1] if model else platform.machine()}, {os.cpu_count()} cores, {datetime.now(UTC).year}"
 
 
 def status() -> None:

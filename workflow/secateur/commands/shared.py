@@ -1,6 +1,7 @@
 """What commands share: the paths of results, and tables as text."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
 
-__all__ = ["EXPERIMENTS", "FORMATS", "aligned", "experiment_named", "in_clone", "table_of", "written"]
+__all__ = ["EXPERIMENTS", "FORMATS", "aligned", "current", "experiment_named", "in_clone", "table_of", "written"]
 
 EXPERIMENTS = Path("results/experiments")
 FORMATS = ("text", "json", "csv", "md", "latex")
@@ -34,6 +35,16 @@ def in_clone() -> None:
     """Raises SecateurError outside the root of a clone, where commands find no options and no rules."""
     if not Path("Snakefile").exists() or not Path("conf").is_dir():
         raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: change to the root of a clone.")
+
+
+def current(experiment: str) -> None:
+    """Print a note where other code has made an experiment's figures. Raises SecateurError for figures of other settings."""
+    from secateur.planning.asked import check_current
+
+    if not (EXPERIMENTS / experiment_named(experiment) / "run.json").exists():
+        raise not_run(experiment)
+    if Path("workflow/rules").is_dir() and (note := check_current(experiment)):
+        print(note, file=sys.stderr)
 
 
 def table_of(experiment: str, name: str) -> pl.DataFrame:

@@ -18,14 +18,14 @@ __all__ = ["TAKEN", "listed", "new"]
 
 CONF = Path("conf")
 LIBRARY = Path("workflow/secateur")
-# Names of controls, and of rows that are no list of rankers.
-TAKEN = {"all", "graph", "imported", "peer", "pool_random", "random"}
+# Names of controls, of rows that are no list of rankers, and of what follows a metric's name.
+TAKEN = {"all", "claim", "graph", "imported", "peer", "pool_random", "random"}
 RANKER = '''"""Passages that share more words with the question come first."""
 
 import numpy as np
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.models.words import content_words
+from secateur.models.units import content_words
 
 
 def score(settings, group, questions, seed):

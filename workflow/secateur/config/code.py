@@ -4,14 +4,20 @@ Modules in `GLUE` are left out: configuration values are params, and table decla
 """
 
 import ast
+import atexit
 import hashlib
+import json
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from secateur.config.plugins import LIBRARY, source_of
+from secateur.core.artifacts import write_text
 
-__all__ = ["GLUE", "contents", "digest_of", "imports", "is_glue", "module_file", "plugin_digest", "without_docs"]
+__all__ = ["GLUE", "contents", "digest_of", "imports", "is_glue", "module_file", "plugin_digest", "remembered"]
+__all__ += ["source_digest", "without_docs"]
 
 GLUE = (  # modules that carry a stage and compute nothing
     "config",
@@ -27,6 +33,8 @@ GLUE = (  # modules that carry a stage and compute nothing
 )
 COMPUTING = ("core.tables.vectors",)  # modules in packages of GLUE that decide figures
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+KNOWN: dict[str, list] = {}  # by digest of a source: what `_read` tells of it
+USED: set[str] = set()  # digests of the sources that this process reads
 Import = tuple[int, str, tuple[str, ...]]  # leading dots, module or the empty string, names of a `from` import
 
 
@@ -35,12 +43,39 @@ def is_glue(module: str) -> bool:
     return module not in COMPUTING and any(module == name or module.startswith(f"{name}.") for name in GLUE)
 
 
-@cache
-def _parsed(source: str) -> tuple[str, tuple[Import, ...]]:
-    """The syntax tree as text, without comments and docstrings, and what it imports, inside functions too.
+def remembered(folder: Path) -> None:
+    """Know what earlier processes have parsed, and write at the end of this one what it parsed: a dry run reads all modules."""
+    path = folder / f"parsed-{sys.version_info.major}.{sys.version_info.minor}.json"
+    with suppress(OSError, ValueError):
+        seal, _, text = path.read_text(encoding="utf-8").partition("\n")
+        KNOWN.update(json.loads(text) if seal == _digest(text) else {})
+    before = set(KNOWN)
 
-    Both come from one walk, since a dry run parses every module.
-    """
+    def keep() -> None:
+        text = json.dumps({key: value for key, value in KNOWN.items() if key in USED})
+        with suppress(OSError):  # it costs a second the next time
+            write_text(path, f"{_digest(text)}\n{text}")
+
+    atexit.register(lambda: keep() if set(KNOWN) - before else None)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@cache
+def _read(source: str) -> tuple[str, list[Import]]:
+    """The digest of a source without comments and docstrings, and what it imports, inside functions too."""
+    key = _digest(source)
+    USED.add(key)
+    if key not in KNOWN:
+        text, found = _parsed(source)
+        KNOWN[key] = [_digest(text), found]
+    return KNOWN[key][0], KNOWN[key][1]
+
+
+def _parsed(source: str) -> tuple[str, list[Import]]:
+    """The syntax tree as text, without comments and docstrings, and what it imports: both come from one walk."""
     tree, found = ast.parse(source), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -49,7 +84,7 @@ def _parsed(source: str) -> tuple[str, tuple[Import, ...]]:
             found.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
         elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return _dumped(tree), tuple(found)
+    return _dumped(tree), found
 
 
 def _dumped(node: Any) -> str:
@@ -67,11 +102,16 @@ def without_docs(source: str) -> str:
     return _parsed(source)[0]
 
 
+def source_digest(path: Path) -> str:
+    """Digest of a file of Python without comments and docstrings."""
+    return _read(path.read_text(encoding="utf-8"))[0]
+
+
 @cache
 def _imported(source: str, package: str) -> frozenset[str]:
     """Full names of the modules that a source imports. package: the source's package."""
     found = set()
-    for level, module, names in _parsed(source)[1]:
+    for level, module, names in _read(source)[1]:
         above = package.split(".")[: len(package.split(".")) + 1 - level] if level else []
         base = ".".join([*above, *filter(None, [module])])
         found |= {base, *(f"{base}.{name}" for name in names)}
@@ -125,7 +165,7 @@ def contents(library: Path, modules: tuple[str, ...]) -> list[tuple[str, str]]:
     found = []
     for name in modules:
         module = module_file(library, name)
-        found.append((name, f"{name}:{without_docs(module.read_text(encoding='utf-8'))}"))
+        found.append((name, f"{name}:{source_digest(module)}"))
         templates = sorted(module.parent.glob(f"{module.stem}.*.j2"))
         found += [(name, path.read_text(encoding="utf-8")) for path in templates]
     return found

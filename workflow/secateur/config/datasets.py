@@ -47,6 +47,7 @@ class Dataset:
     grown: tuple[str, ...] = key("question types whose context is also selected greedily (ECS, algorithm 1)")
     grown_of: str | None = key("subset of `first` for greedy selection; null: all questions")
     gain: int = key("questions whose answer gain is measured, the first by hash of their id; 0: none", low=0)
+    gain_at: tuple[int, ...] = key("context tokens at which it is measured; empty: eval.gain_budgets", low=1)
     answered: int = key(
         "questions to answer in experiments with answers, the first by hash of their id; 0: none", low=0
     )

@@ -70,7 +70,8 @@ class Eval:
     resamples: int = key("bootstrap resamples", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
     min_clusters: int = key(
-        "clusters below which questions are resampled, and scores fitted on folds of questions", low=1
+        "documents or conversations with questions, below which questions are resampled, and scores fitted on folds of them",
+        low=1,
     )
     seed: int = key("seed of resampling, of the random scorer and of samples", low=0)
     samples: int = key("questions per data set that the report draws, hits and misses in turn", low=0)

@@ -46,6 +46,7 @@ class Consolidation:
     tau: float = key("cosine from which two entities may be aliases", low=0, high=1)
     slack: float = key("every pair of a group has cosine >= tau - slack (complete link)", low=0, high=1)
     guarded: bool = key("keep apart numbers, dates, polarity, direction, markers; join acronyms and equal normal forms")
+    apart: tuple[str, ...] = key("words on which two names must agree, beside those of the guards")
     aliases: str | None = key("YAML file with `force` and `forbid` lists of surface forms")
     exact_limit: int = key("entities up to which all pairs are compared; above, only those of near cells", low=0)
     probes: int = key("above exact_limit: cells that each entity is compared with", low=1)

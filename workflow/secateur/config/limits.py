@@ -14,9 +14,10 @@ from typing import Any
 from secateur.config import plugins
 from secateur.config.datasets import Corpus, Dataset
 from secateur.config.experiment import Experiment
+from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError
 
-__all__ = ["LIMITS", "command", "limited", "not_run", "unlimited"]
+__all__ = ["LIMITS", "asked_note", "command", "limited", "not_run", "unlimited"]
 
 LIMITS = {"corpus": r"(@\d+)?", "dataset": r"(@\d+)?"}  # group: what may follow the names of its options in paths
 
@@ -37,7 +38,15 @@ def not_run(experiment: str) -> SecateurError:
     """The error of what reads the results of an experiment that has none, with the command that makes them."""
     runs = sorted(path.parent.name for path in Path("results/experiments").glob(f"{escape(experiment)}@*/run.json"))
     has = f", but {', '.join(runs)} has" if runs else ""
-    return SecateurError(f"{experiment} has not been run here{has}. Fix: {' or '.join([command(experiment), *runs])}")
+    note = asked_note(experiment)
+    overrides = read_json(note)["overrides"] if note.exists() else ()
+    fix = " or ".join([command(experiment, overrides), *runs])
+    return SecateurError(f"{experiment} has not been run here{has}. Fix: {fix}")
+
+
+def asked_note(experiment: str) -> Path:
+    """The file that holds what was asked of an experiment last, whether or not that run ended well."""
+    return Path(".snakemake/asked", f"{experiment}.json")
 
 
 def command(experiment: str, overrides: Sequence[str] = ()) -> str:

@@ -26,6 +26,8 @@ class Embedder:
     batch_tokens: dict[str, int] = key("tokens per batch on cpu and on cuda, padding included, sorted by length", low=1)
     block: dict[str, int] = key("strings embedded and cached together, on cpu and on cuda", low=1)
     tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
+    query_prompt: str | None = key('text before a question; null: as the model\'s files say, "": none', default=None)
+    document_prompt: str | None = key("text before a passage or a name; as query_prompt", default=None)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ class Rankers:
     utilities: dict[str, dict[str, Any]] = key(
         "scores calibrated or combined from others: name: {kind, of}", default={}
     )
+    rules: dict[str, tuple[str, ...]] = key(
+        "acceptance rules: name: [score, ...]; a passage is accepted if each score is above its own threshold",
+        default={},
+    )
     fitted_on: tuple[str, ...] = key(
         "data sets of the experiment; each is also scored by weights fitted on the others (NAME@other_sets)", default=()
     )

@@ -29,12 +29,19 @@ RETRIEVAL = keys_but("retriever")
 CONSOLIDATING = keys_but("consolidation", "joins", "skipped", "longest")
 PRUNING = keys_of("consolidation", "prune", "min_mentions", "keep", "seed")
 NAMING = (*keys_of("consolidation", "joins", "skipped", "longest"), *PRUNING)  # names that a walk follows
-RANKING = keys_but("rankers", "scores", "utilities", "fitted_on")
+RANKING = keys_but("rankers", "scores", "utilities", "rules", "fitted_on")
 PASSING = keys_of("ecs", "layout", "horizon", "top_k", "epsilon")  # result of a pass
 ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 DRAWING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "temperature", "seed")  # answers sampled from the model
 READING = (*ROWS, *keys_of("ecs", "before", "probes"))
-GAINING = ("dataset.split", "dataset.gain", "ecs.layout", "eval.gain_budgets=default", "eval.gain_control=default")
+GAINING = (
+    "dataset.split",
+    "dataset.gain",
+    "dataset.gain_at",
+    "ecs.layout",
+    "eval.gain_budgets=default",
+    "eval.gain_control=default",
+)
 MEASURING = "eval.metrics=default"
 ANSWERING = keys_but("answer", "shards")  # shards are in paths
 WRITING = keys_of(  # an answer written in process
@@ -42,4 +49,5 @@ WRITING = keys_of(  # an answer written in process
 )
 JUDGING = ("budget", "frontier", "classifier_steps")  # policy keys that training does not read
 WEIGHING = keys_of("policy", "alpha", "beta", "gamma", "delta", "accuracy", "clip", *JUDGING)
-CHECKING = (*ROWS, *keys_of("ecs", "seed", "draws", "percentile", "threshold", "quantiles"), "rankers.scores=utility")
+CHECKING = (*ROWS, *keys_of("ecs", "seed", "draws", "percentile", "threshold", "quantiles"))
+CHECKING += ("rankers.scores=utility", "rankers.rules=utility")

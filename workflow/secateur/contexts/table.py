@@ -1,30 +1,38 @@
 """The contexts table, which every evaluation reads."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from secateur.contexts.piece import Context, Row, text_of
+from secateur.core.layout import PEER
+from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.models.word_pieces import Counter
 
 __all__ = [
     "IMPORTED",
     "NOTHING",
+    "OWN_LENGTH",
+    "SEARCHED",
     "Read",
+    "at",
     "context_rows",
-    "made_for",
+    "lengths",
     "names_passages",
     "reached",
     "reads",
     "recalled_rows",
     "sizes_of",
     "texts",
-    "unmade",
 ]
 
 IMPORTED = "imported"  # scorer and form of contexts made elsewhere
+SEARCHED = (PEER, IMPORTED)  # scorers of contexts in which passages were searched
+OWN_LENGTH = 0  # in place of a budget: contexts made elsewhere, and others of as many tokens for the same question
 RECALLED = "recalled"  # scorer and form of the prompts of a session
 
 
@@ -51,25 +59,14 @@ def context_rows(question: str, scorer: str, aware: bool, form: str, made: Mappi
             )
 
 
-def made_for(contexts: pl.DataFrame, budgets: Collection[int]) -> list[int]:
-    """The budgets that contexts were made for; of imported contexts, those that any line has."""
-    elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
-    own = set(elsewhere["budget"])
-    return [b for b in budgets if b in own or not elsewhere.height]
-
-
-def unmade(contexts: pl.DataFrame, budgets: Collection[int]) -> set[tuple[str, int]]:
-    """(question, budget) that imported contexts lack, of questions that they have at another budget: not measured, not empty."""
-    elsewhere = contexts.filter(pl.col("scorer") == IMPORTED)
-    made = set(elsewhere.select("question_id", "budget").unique().iter_rows())
-    return {
-        (question, b) for question in elsewhere["question_id"].unique() for b in budgets if (question, b) not in made
-    }
+def at(contexts: pl.DataFrame, budget: int) -> pl.DataFrame:
+    """The contexts at a budget; contexts made elsewhere have one length, whatever the budget."""
+    return contexts.filter(pl.col("budget").is_in([budget, OWN_LENGTH]))
 
 
 def names_passages(contexts: pl.DataFrame) -> bool:
-    """Whether any row names its source passage; true for an empty table."""
-    return not contexts.height or contexts["passage_id"].null_count() < contexts.height
+    """Whether any row names its source passage; true where no row has a text."""
+    return contexts["passage_id"].is_not_null().any() or not any(contexts["text"])
 
 
 def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:
@@ -79,9 +76,15 @@ def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:
     return {(q, s, b): text for q, s, b, text in parts.iter_rows()}
 
 
+def lengths(paths: Sequence[Path]) -> dict[str, int]:
+    """Tokens of the context of each question, from the file of one system's contexts."""
+    contexts = read_table(TABLES["contexts"], paths[0])
+    return dict(contexts.select("question_id", "tokens").unique().iter_rows())
+
+
 def reached(contexts: pl.DataFrame, answers: pl.DataFrame, budget: int) -> pl.DataFrame:
     """Rows of contexts that reached the prompt of an answered question, in order. answers: question_id, cut."""
-    own = contexts.filter(pl.col("budget") == budget).join(answers.select("question_id", "cut"), on="question_id")
+    own = at(contexts, budget).join(answers.select("question_id", "cut"), on="question_id")
     return own.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
 
 

@@ -88,7 +88,7 @@ class RequestCache:
 
 
 class VectorCache:
-    """Vectors by string for one model, in append-only segment files.
+    """Vectors of 16-bit floats by string for one model, in append-only segment files.
 
     Segments are indexed once per process. Small requests stay in memory, for stages that ask question by question.
     Safe for threads.
@@ -100,7 +100,7 @@ class VectorCache:
         self._segments: list[Path] = []
         self._starts = [0]  # the first row of each segment, and of the next one
         self._indexing = threading.RLock()  # index and starts change together
-        self._memory: dict[bytes, NDArray[np.float32]] = {}
+        self._memory: dict[bytes, NDArray[np.float16]] = {}
 
     @staticmethod
     def _key(text: str) -> bytes:
@@ -134,9 +134,9 @@ class VectorCache:
             dropped(segment, error)
             return None
 
-    def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+    def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float16]]:
         """For n strings: (n,) which are known, and (n, dim) vectors, zero where unknown."""
-        known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float32)
+        known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float16)
         keys = [self._key(text) for text in texts]
         for n, key in enumerate(keys):
             if key in self._memory:
@@ -149,7 +149,7 @@ class VectorCache:
         self.misses += int((~known).sum())
         return known, vectors
 
-    def _read(self, keys: list[bytes], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
+    def _read(self, keys: list[bytes], known: NDArray[np.bool_], vectors: NDArray[np.float16]) -> None:
         """Fill in vectors from the segments, in place."""
         with self._indexing:
             index = self._indexed()
@@ -168,7 +168,7 @@ class VectorCache:
         keys = np.frombuffer(b"".join(self._key(t) for t in texts), np.uint8).reshape(len(texts), 16)
         return keys, self.folder / f"{hashlib.sha256(keys.tobytes()).hexdigest()[:32]}.npz"
 
-    def made(self, texts: Sequence[str], make: Callable[[Sequence[str]], NDArray[np.float32]]) -> NDArray[np.float32]:
+    def made(self, texts: Sequence[str], make: Callable[[Sequence[str]], NDArray[np.float16]]) -> NDArray[np.float16]:
         """(n, dim) vectors of n unknown strings: read if another job has stored them meanwhile, else made and stored."""
         keys, path = self._segment(texts)
         with _in_turn(path):
@@ -180,9 +180,9 @@ class VectorCache:
                 self._add(path, keys)
         return vectors
 
-    def put(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    def put(self, texts: Sequence[str], vectors: NDArray[np.float16]) -> None:
         """Store (n, dim) vectors of n strings as one segment."""
         keys, path = self._segment(texts)
         with atomic(path) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, keys=keys, vectors=vectors.astype(np.float32))
+            np.savez(stream, keys=keys, vectors=vectors.astype(np.float16))
         self._add(path, keys)

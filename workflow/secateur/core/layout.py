@@ -7,7 +7,8 @@ A path has one segment per stage, which joins with dots the options that the sta
     results/CORPUS/DATASET/contexts/lexical/minilm.sentences/title_zsum/none/text/default.smollm2/contexts.parquet
 
 The path of contexts names, in this order: family and options of the ranking, the scorer picked from it, the reranker,
-the graph that the form writes from, and assembly with reader.
+the graph that the form writes from, and assembly with reader; `default.smollm2.myrag` are contexts of as many tokens as
+those of the system `myrag`, which were made elsewhere.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,9 +32,24 @@ OWN = "own"  # the form writes from the graph of the ranking
 NONE = "none"  # the reranker that changes nothing
 RECALLED = ("memory", "ecs", "policy", "answer")
 WRITTEN = ("assembly", "lm")
+LENGTH = "length"  # the system whose contexts have as many tokens, where contexts have no budgets
 LEARNT = ("ecs", "memory")  # options that a policy's preferences depend on, besides the contexts
 CONTEXTS, MEMORIES = "contexts", "recalled"
+SHARED = ("experiments", "ledger", "bench", "models", "raw", "peers")  # folders of results/ that are of no corpus
+OF_CORPUS = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")  # of no data set
 SOURCE = r"(contexts|recalled)(/[^/]+){6,7}"  # wildcard `source`: a path below results/CORPUS/DATASET
+
+
+def data_of(path: str) -> tuple[str | None, str | None, list[str]]:
+    """Corpus and data set of a path below results/, None where it has none; and the segments below them.
+
+    >>> data_of("results/stem/stem_dev/triples/openie/run.json"), data_of("results/stem/triples/openie/0of2/run.json")
+    (('stem', 'stem_dev', ['triples', 'openie', 'run.json']), ('stem', None, ['triples', 'openie', '0of2', 'run.json']))
+    """
+    _, corpus, *below = path.split("/")
+    if corpus in SHARED:
+        return None, None, [corpus, *below]
+    return (corpus, None, below) if below[0] in OF_CORPUS else (corpus, below[0], below[1:])
 
 
 def pattern(axes: Sequence[str]) -> str:
@@ -81,12 +97,18 @@ def ranking(options: Options) -> str:
 
 def source(options: Options) -> str:
     """The path of a variant's contexts below the folder of its data set."""
+    written = ".".join(filter(None, [_joined(WRITTEN, options), options.get(LENGTH)]))
     if options["family"] == IMPORTED:
-        return "/".join([CONTEXTS, ranking(options), IMPORTED, NONE, TEXT, _joined(WRITTEN, options)])
+        return "/".join([CONTEXTS, ranking(options), IMPORTED, NONE, TEXT, written])
     shared = [ranking(options), options["pick"], options["reranker"], options["book"]]
     if options["memory"] == NONE:
-        return "/".join([CONTEXTS, *shared, _joined(WRITTEN, options)])
+        return "/".join([CONTEXTS, *shared, written])
     return "/".join([MEMORIES, *shared, _joined(RECALLED, options), _joined(WRITTEN, options)])
+
+
+def own_length(options: Options) -> str | None:
+    """The system made elsewhere whose contexts set the length of these; None for contexts within budgets."""
+    return options.get(LENGTH) or (options["imported"] if options.get("family") == IMPORTED else None)
 
 
 def book(options: Options) -> str:
@@ -242,12 +264,15 @@ def beside(path: str, name: str) -> str:
 def options_of(wildcards: Options) -> dict[str, str]:
     """Every option that a job's wildcards name, including those inside `source`, `ranking` and `book`."""
     found = dict(wildcards)
+    if LENGTH in found:
+        found[LENGTH] = found[LENGTH].removeprefix(".")
     if "source" in found:
         stage, family, ranked, pick, reranker, own_book, *rest = found["source"].split("/")
         found |= {"stage": stage, "ranking": f"{family}/{ranked}", "pick": pick, "reranker": reranker, "book": own_book}
         recalled = _split(RECALLED, rest[0]) if stage == MEMORIES else {"memory": NONE}
         found = recalled | found  # a study's own wildcard wins
-        found |= _split(WRITTEN, rest[-1])
+        assembly, lm, *length = rest[-1].split(".")
+        found |= {"assembly": assembly, "lm": lm, LENGTH: "".join(length)}
     if "ranking" in found:
         family, segment = found["ranking"].split("/")
         found["family"] = family

@@ -23,12 +23,13 @@ ALLOWED = f"passages.jsonl (or documents in {' and '.join(SUFFIXES)}) and questi
 
 @dataclass(frozen=True)
 class Own:
-    """A user's folder as it was read. spec: its format."""
+    """A user's folder as it was read. spec: its format; counts: of its corpus."""
 
     form: str
     spec: str | dict
     passages: pl.DataFrame
     questions: Questions
+    counts: dict[str, int]
 
     @property
     def has_evidence(self) -> bool:
@@ -60,8 +61,9 @@ def read_own(folder: Path, paths: dict[str, list[Path]], spec: str | dict, form:
     paths: the files of the parts `corpus` and `questions`. Raises SecateurError with all problems of a file.
     """
     loader = format_of(spec)
-    passages = load_corpus(spec, named_files(loader.CORPUS_FILES, paths["corpus"])).passages
+    corpus = load_corpus(spec, named_files(loader.CORPUS_FILES, paths["corpus"]))
+    passages = corpus.passages
     spoken = form == "documents" and passages["speaker"].null_count() == 0
     files = named_files(loader.QUESTION_FILES, paths["questions"])
     questions = load_questions(spec, folder.name, files, passages, "group" if spoken else "document")
-    return Own("dialogues" if spoken else form, spec, passages, questions)
+    return Own("dialogues" if spoken else form, spec, passages, questions, corpus.counts)

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 SHOWN = 20  # problems spelled out; the rest are counted
+NUL_FIX = "save UTF-16 as UTF-8, or remove them"
 DIGITS = 20  # of the longest 64-bit number, with its sign
 TYPES = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
 
@@ -77,16 +78,20 @@ class Problems:
 
 
 def read_text(path: Path) -> str:
-    """Text of a UTF-8 file, gzipped or not. Raises SecateurError where it is missing, damaged or not UTF-8."""
+    """Text of a UTF-8 file, gzipped or not. Raises SecateurError where it is missing, damaged, not UTF-8 or has NULs."""
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            return stream.read().decode("utf-8-sig")
+            text = stream.read().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise SecateurError(f"{path}: no such file. Fix: run the stage that fetches it, or correct the path") from error
     except UnicodeDecodeError as error:
         raise SecateurError(f"{path}: not UTF-8 at byte {error.start}. Fix: save the file as UTF-8") from error
     except (OSError, EOFError, zlib.error) as error:
         raise SecateurError(f"{path}: not readable ({error}). Fix: fetch or compress the file again") from error
+    if nuls := text.count("\0"):
+        line = text[: text.index("\0")].count("\n") + 1
+        raise SecateurError(f"{path}: {nuls} NUL characters, the first in line {line}. Fix: {NUL_FIX}")
+    return text
 
 
 class Unreadable:
@@ -226,18 +231,24 @@ def _lines(text: str, problems: Problems, lenient: bool) -> Iterator[tuple[str, 
 
 
 def form_problems(value: Any, forms: Forms, extra: bool = False) -> list[str]:
-    """Clauses on the keys of an object that are missing, unknown or of another form.
+    """Clauses on the keys of an object that are missing, unknown, of another form or with NUL characters.
 
     A key whose form allows null may be absent. extra: whether keys without a form are allowed.
     """
     if not isinstance(value, dict):
         return [f"expected an object, found {value!r:.80}"]
     unknown = [] if extra else [f"unknown key {key!r}{nearest(key, forms)}" for key in value if key not in forms]
+    unknown += [f"{key} holds NUL characters (\\u0000): {NUL_FIX}" for key in forms if _has_nul(value.get(key))]
     return unknown + [
         f"{key} is missing" if key not in value else f"{key} must be {words}, found {value[key]!r:.80}"
         for key, (words, holds) in forms.items()
         if not holds(value.get(key))
     ]
+
+
+def _has_nul(value: Any) -> bool:
+    """Whether a text, or any text of a list, has a NUL character."""
+    return any(map(_has_nul, value)) if isinstance(value, list) else isinstance(value, str) and "\0" in value
 
 
 def read_lines(path: Path, forms: Forms, problems: Problems) -> list[tuple[str, dict[str, Any]]]:

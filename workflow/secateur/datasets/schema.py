@@ -11,6 +11,7 @@ import polars as pl
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
+from secateur.models.words import same_text
 
 __all__ = [
     "Cluster",
@@ -21,9 +22,11 @@ __all__ = [
     "Request",
     "build_questions",
     "check_groups",
+    "classes",
     "evidence_frame",
     "evidence_rows",
     "limit_questions",
+    "of_classes",
     "own_cluster",
     "passages_frame",
     "questions_frame",
@@ -170,6 +173,26 @@ def check_groups(path: Path, group_of: Mapping[str, str], passages: pl.DataFrame
             f"{path}: {len(strangers)} questions (e.g. {next(iter(strangers))}) without passages; the corpus has no "
             f"group {missing}, only {present or 'none'}. Fix: load the corpus and the questions from the same files"
         )
+
+
+def classes(passages: pl.DataFrame) -> dict[str, str]:
+    """Passage id -> id of the first passage of its group with the same text, but for case and blanks.
+
+    What a speaker says twice are two passages, said at two times.
+    """
+    columns = passages.sort("doc_id", "position").select("passage_id", "group_id", "speaker", "text")
+    first: dict[tuple[str, str], str] = {}
+    names = {}
+    for passage, group, speaker, text in columns.iter_rows():
+        key = (group, same_text(text) if speaker is None else f"said\n{passage}")
+        names[passage] = first.setdefault(key, passage)
+    return names
+
+
+def of_classes(passages: pl.DataFrame, *tables: pl.DataFrame) -> list[pl.DataFrame]:
+    """Tables whose column `passage_id` names the class of each passage."""
+    names = classes(passages)
+    return [table.with_columns(pl.col("passage_id").replace(names)) for table in tables]
 
 
 # --- splits and samples --------------------------------------------------------------------------

@@ -6,7 +6,7 @@ This is the signed shift of ECS, definition 1, for a whole context. The control 
 question: a form can raise the answer's probability by its style alone.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -73,10 +73,10 @@ def gain_rows(
     questions: Sequence[Question],
     contexts: Contexts,
     budgets: Sequence[int],
-    control: int | None,
+    control: int,
     shard: range,
     ctx,
-    unknown: Collection[tuple[str, int]] = (),
+    length: str | None = None,
 ) -> list[tuple[str, str, float]]:
     """Rows (question id, metric, value) for the questions of a shard.
 
@@ -86,9 +86,8 @@ def gain_rows(
     - `answer_gain_own@C`, the gain minus the shuffled gain, if C is among the budgets;
     - `closed_book`, the log-probability without a context.
 
-    shard: places in `questions`. The next question of the last is the first. A single question, and a `control` of None,
-    have no shuffled gain. unknown: (question id, budget) of contexts that nobody made, which have no figures. ctx: counts
-    the tokens beyond the window.
+    shard: places in `questions`. The next question of the last is the first. A single question has no shuffled gain. ctx:
+    counts the tokens beyond the window. length: the system that sets the contexts' length, in place of budgets.
     """
     with_next, cut = [(questions[n], questions[(n + 1) % len(questions)]) for n in shard], 0
     blocks = [with_next[n : n + BLOCK] for n in range(0, len(with_next), BLOCK)]
@@ -101,13 +100,14 @@ def gain_rows(
         logprobs, cut = iter(answer_logprobs(lm, cfg, requests, ctx.cache)), cut + tokens_cut(lm, cfg, requests)
         for question, other in block:
             closed, shuffled, *with_context = islice(logprobs, 2 + len(budgets))
-            pairs = zip(budgets, with_context, strict=True)
-            by_budget = {budget: value for budget, value in pairs if (question.id, budget) not in unknown}
-            rows += [(question.id, f"answer_gain@{budget}", value - closed) for budget, value in by_budget.items()]
-            if control is not None and other is not question and (other.id, control) not in unknown:
-                rows += [(question.id, f"answer_gain_shuffled@{control}", shuffled - closed)]
-                if control in by_budget:
-                    rows += [(question.id, f"answer_gain_own@{control}", by_budget[control] - shuffled)]
+            gain_of = {budget: value - closed for budget, value in zip(budgets, with_context, strict=True)}
+            rows += [(question.id, f"answer_gain@{length or budget}", gain) for budget, gain in gain_of.items()]
+            if other is not question:
+                rows += [(question.id, f"answer_gain_shuffled@{length or control}", shuffled - closed)]
+                if control in gain_of:
+                    rows += [
+                        (question.id, f"answer_gain_own@{length or control}", gain_of[control] - (shuffled - closed))
+                    ]
             rows += [(question.id, "closed_book", closed)]
     ctx.note_counts({CUT: cut})
     return rows

@@ -8,6 +8,7 @@ from functools import cache
 
 import regex
 
+from secateur.evaluation.typed import typed_match
 from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, folded, words
 
 __all__ = ["answer_scores", "exact_match", "normalised", "rouge_l", "token_f1"]
@@ -85,10 +86,10 @@ def rouge_l(answer: str, gold: str) -> float:
 
 
 def answer_scores(answer: str, gold: str, aliases: Sequence[str] = ()) -> dict[str, float]:
-    """ROUGE-L, token F1 and exact match, each the highest over all gold answers, as in SQuAD's and MuSiQue's scripts.
+    """ROUGE-L, token F1, SQuAD's exact match and the typed one, each the highest over all gold answers, as in SQuAD's script.
 
     >>> answer_scores("NYC", "New York City", ["NYC"])["exact_match"]
     1.0
     """
-    scores = {"rouge_l": rouge_l, "token_f1": token_f1, "exact_match": exact_match}
+    scores = {"rouge_l": rouge_l, "token_f1": token_f1, "exact_match": exact_match, "typed_match": typed_match}
     return {name: max(score(answer, text) for text in (gold, *aliases)) for name, score in scores.items()}

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
+from secateur.evaluation.figure import headlines
 from secateur.evaluation.resampling import CONFIDENCE, bootstrap, holm, paired, units
 
 __all__ = [
     "AXES",
-    "COMPARED",
     "OF_POLICY",
     "PRIMARY",
     "Row",
@@ -36,20 +36,13 @@ __all__ = [
 
 OF_POLICY = pl.col("metric").str.starts_with("policy_")  # rows of a policy's choices and of its baselines
 AXES = ("ranker", "reranker", "form", "packing", "placement", "reader", "memory", "answer")
-OF_ANSWERS = ("rouge_l", "token_f1", "read_gain", "judged_acc")  # metrics that read contexts at the budget of answers
-# Metrics of stages of their own that are compared; of the metrics of contexts, the headlines are compared too.
-COMPARED = (
-    "passage_recall",
-    "all_gold",
-    "answer_gain",
-    "answer_gain_own",
-    "f1_at_gold",
-    "policy_utility",
+OF_ANSWERS = (
     "rouge_l",
     "token_f1",
+    "typed_match",
     "read_gain",
     "judged_acc",
-)
+)  # metrics that read contexts at the budget of answers
 ROW = ["system", "order", "scorer", "answer_aware", "metric"]
 # Values of the column axis that are no axes.
 MODEL, STRONGEST, NAMED, BEST, PRIMARY = ("language_model", "strongest", "named", "best", "primary")
@@ -244,15 +237,19 @@ def axes_of(variant: Mapping[str, Any], scorer: str | None) -> tuple[tuple[str, 
 def differing(left: Mapping[str, str], right: Mapping[str, str], metric: str) -> list[str]:
     """The axes in which two rows of a metric differ; what answers is an axis of figures of answers alone.
 
-    Rows of 0.2 do not say what answers.
+    Rows made elsewhere do not say how they write, rows of 0.2 not what answers.
     """
-    told = metric.partition("@")[0] in OF_ANSWERS and "answer" in left and "answer" in right
-    return [axis for axis in (AXES if told else AXES[:-1]) if left.get(axis) != right.get(axis)]
+    axes = _differing(left, right)
+    return axes if metric.partition("@")[0] in OF_ANSWERS else [axis for axis in axes if axis != AXES[-1]]
+
+
+def _differing(left: Mapping[str, str], right: Mapping[str, str]) -> list[str]:
+    return [axis for axis in AXES if axis in left and axis in right and left[axis] != right[axis]]
 
 
 def _axis(a: Row, b: Row) -> str | None:
     """The single axis in which the rows differ, else None."""
-    axes = [axis for axis in AXES if dict(a.axes).get(axis) != dict(b.axes).get(axis)]
+    axes = _differing(dict(a.axes), dict(b.axes))
     return axes[0] if len(axes) == 1 else None
 
 
@@ -269,17 +266,18 @@ def to_best(
     return [(row, best, BEST) for row in rows if best and row is not best]
 
 
-def differences(part: pl.DataFrame, rows: Sequence[Row], shown: Sequence[str], choose: Choose, cfg) -> pl.DataFrame:
+def differences(part: pl.DataFrame, rows: Sequence[Row], choose: Choose, cfg) -> pl.DataFrame:
     """The table `comparisons` of one subset of one data set, without dataset, subset and split.
 
-    p_holm is adjusted over the pairs of the same metric and order. shown: the metrics of contexts that are compared;
-    choose: the pairs of rows of one metric and order, from the rows, their means and their numbers of questions.
+    p_holm is adjusted over the pairs of the same metric and order. Headlines are
+    compared. choose: the pairs of rows of one metric and order, from the rows, their means and their numbers of questions.
     """
     places = {row.key: (n, row) for n, row in enumerate(rows)}
     names = [c for c in TABLES["comparisons"].columns if c not in ("dataset", "subset", "split")]
     schema = {name: TABLES["comparisons"].empty().schema[name] for name in names}
     tables = [pl.DataFrame(schema=schema)]
-    compared = part.filter(pl.col("metric").str.split("@").list.first().is_in([*shown, *COMPARED]))
+    base = pl.col("metric").str.split("@").list.first()
+    compared = part.filter(base.is_in(headlines(part["metric"].unique())))
     for group in compared.sort("metric").partition_by("metric", "order", "answer_aware", maintain_order=True):
         values = {
             key: figures

@@ -1,58 +1,19 @@
-"""Metrics of contexts: run the plug-ins in metrics/ that an option names, and describe how each is shown."""
+"""Metrics of contexts: run the plug-ins in metrics/ that an option names."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from secateur.config import plugins
-from secateur.core.fields import ConfigError
 from secateur.evaluation.evidence import Case
+from secateur.evaluation.figure import Figure
 
-__all__ = ["Embed", "Figure", "figure_of", "headlines", "measure_all", "select_metrics"]
+__all__ = ["Embed", "Figure", "measure_all", "select_metrics"]
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # texts to unit vectors (texts, d)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """How a metric is shown.
-
-    better: direction. headline: shown and compared in pairs. floor: also measured on another question's context, as
-    METRIC_floor.
-    """
-
-    title: str
-    digits: int = 3
-    better: Literal["higher", "lower", ""] = "higher"
-    headline: bool = True
-    floor: bool = False
-
-    def __post_init__(self) -> None:
-        if self.headline and self.better == "lower":
-            raise ConfigError(
-                f"metric {self.title!r}: headline=True with better='lower'; boards and baselines rank the highest first. "
-                "Fix: measure its opposite, or headline=False"
-            )
-
-
-def figure_of(metric: str) -> Figure:
-    """How a metric is shown: from its plug-in; metrics of other stages by their name and the defaults.
-
-    >>> figure_of("tokens").digits, figure_of("read_gain").title
-    (0, 'read gain')
-    """
-    if metric in plugins.names("metric") or "." in metric:
-        return plugins.load("metric", metric).FIGURE
-    return Figure(metric.replace("_", " "))
-
-
-def headlines(spec: Sequence[Any]) -> list[str]:
-    """Names of the headline metrics in `eval.metrics` or `dataset.metrics`."""
-    return [name for name in plugins.names_in(spec) if plugins.load("metric", name).FIGURE.headline]
 
 
 def select_metrics(specs: Sequence[Any], names: Sequence[str]) -> list[Any]:

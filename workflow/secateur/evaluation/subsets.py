@@ -2,11 +2,14 @@
 
 import hashlib
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-__all__ = ["MAIN", "answered", "members", "of_split", "resampled", "scored_questions"]
+from secateur.models.words import same_text
+
+__all__ = ["MAIN", "Units", "answered", "members", "of_split", "scored_questions", "units_of"]
 
 MAIN = ("cat1-4", "all")  # findings and leaderboards are about the first that a data set has
 
@@ -31,13 +34,43 @@ def of_split(questions: pl.DataFrame, split: str) -> pl.DataFrame:
     return questions if split == "all" else questions.filter(pl.col("split") == split)
 
 
-def resampled(questions: pl.DataFrame, minimum: int) -> pl.DataFrame:
-    """The questions with the cluster that is resampled whole: their own, or under `minimum` clusters each its own.
+@dataclass(frozen=True)
+class Units:
+    """The resampling units of a data set.
 
-    Decided on all questions of a data set, so that a subset of few clusters changes no unit.
+    table: question_id, first (where questions are the units, the first of the same text in its group, which stands for all
+    of them), cluster_id (the unit). documents: those with questions whose evidence is known. missing: how many more would make documents the units.
     """
-    few = questions["cluster_id"].n_unique() < minimum
-    return questions.with_columns(cluster_id="question_id") if few else questions
+
+    table: pl.DataFrame
+    documents: int
+    missing: int
+
+    def of(self, figures: pl.DataFrame) -> pl.DataFrame:
+        """Figures of these questions with their unit; those of equal questions are averaged under the first."""
+        named = figures.join(self.table, on="question_id")
+        if not (self.table["question_id"] == self.table["first"]).all():
+            keys = [name for name in named.columns if name not in ("question_id", "value")]
+            named = named.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
+        return named.with_columns(question_id="first").select(*figures.columns, "cluster_id")
+
+
+def units_of(questions: pl.DataFrame, evidence: pl.DataFrame, minimum: int) -> Units:
+    """The units of all questions of a data set, so that a subset of few documents changes none.
+
+    Documents (conversations) where at least `minimum` have questions with resolved evidence, else questions, where equal ones
+    of a group are one. minimum: the larger of `eval.min_clusters` and `eval.min_units`, so that more data never is less.
+    """
+    ordered = questions.sort("position").with_columns(
+        same=pl.col("text").map_elements(same_text, return_dtype=pl.String)
+    )
+    firsts = ordered.with_columns(first=pl.col("question_id").first().over("group_id", "same"))
+    resolved = firsts.join(evidence.drop_nulls("passage_id"), on="question_id", how="semi")
+    documents = resolved["cluster_id"].n_unique()
+    if documents >= minimum:  # in which equal questions of a group stand together
+        return Units(firsts.select("question_id", "cluster_id", first="question_id"), documents, 0)
+    table = firsts.select("question_id", "first", cluster_id="first")
+    return Units(table, documents, minimum - documents)
 
 
 def scored_questions(questions: pl.DataFrame, evidence: pl.DataFrame, dataset) -> tuple[pl.DataFrame, Collection[str]]:

@@ -1,6 +1,6 @@
 """The codebook of a corpus and its embeddings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import polars as pl
@@ -9,7 +9,7 @@ from secateur.core.errors import SecateurError
 from secateur.graph.codebook import Codebook, edge_lines, indexify
 from secateur.models.embedder import Embedder
 
-__all__ = ["codebook_of", "with_embeddings"]
+__all__ = ["codebook", "codebook_of", "with_embeddings"]
 
 SHOWN = 5  # documents listed in a warning
 PART = 50_000  # strings embedded at once: 80 MB of MiniLM vectors
@@ -41,3 +41,18 @@ def with_embeddings(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -
         vectors = embedder.embed(texts[start : start + PART].to_list())
         embedding = pl.Series(vectors.astype(np.float32, copy=False), dtype=pl.Array(pl.Float32, embedder.cfg.dim))
         yield frame[start : start + PART].with_columns(embedding=embedding)
+
+
+def codebook(
+    passages: pl.DataFrame, triples: pl.DataFrame, embedder: Embedder, ctx
+) -> Iterator[tuple[str, Iterable[pl.DataFrame]]]:
+    """Yield (table, its parts) of a corpus: symbols and lines with vectors, edges, where each was read.
+
+    Raises SecateurError if there is no triple at all.
+    """
+    book, lines = codebook_of(passages, triples, ctx)
+    yield "entities", with_embeddings(book.entities, book.entities["text"], embedder)
+    yield "relations", with_embeddings(book.relations, book.relations["text"], embedder)
+    yield "lines", with_embeddings(book.edges.select("line_id"), lines, embedder)
+    embedder.tell_split(lines, "edge lines", ctx)
+    yield from (("edges", [book.edges]), ("edge_sources", [book.edge_sources]))

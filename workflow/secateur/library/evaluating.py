@@ -1,6 +1,7 @@
 """Metrics of any contexts, and the paired difference of two sets of them, as in the pipeline."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -10,11 +11,12 @@ from secateur.core.errors import SecateurError
 from secateur.evaluation.comparison import common, paired_differences
 from secateur.evaluation.evidence import Case, Gold
 from secateur.evaluation.metric import measure_all, select_metrics
+from secateur.evaluation.verdict import enough_data, verdict
 from secateur.library.arguments import as_texts, check, is_mapping, is_text, reported
 from secateur.library.options import LOG, cache_folder, chosen
 from secateur.library.retrieved import Retrieved
 from secateur.models.word_pieces import lm_counter
-from secateur.models.words import lacks_words
+from secateur.models.words import lacks_words, same_text
 
 __all__ = ["compare", "evaluate"]
 
@@ -64,14 +66,15 @@ def evaluate(
     texts = {q: c.text if isinstance(c, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, c in contexts.items()}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True)) if texts else {}
     parts = [part for own in pairs.values() for part in own]
-    # As in the pipeline, contexts of which all are empty hold no evidence.
-    sourced = not parts or any(passage is not None for passage, _ in parts)
     cases = []
     for question, parts in pairs.items():
         gold = _gold(question, questions[question], evidence[question])
         whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in parts]
-        read = Read([text for _, text in parts], [p for p, _ in parts], whole, tokens[question])
-        cases.append(Case(gold, read, sourced))
+        lines = [text if text.endswith("\n") else f"{text}\n" for _, text in parts]
+        cases.append(Case(gold, Read(lines, [p for p, _ in parts], whole, tokens[question]), searched=True))
+    # As in the pipeline: contexts of which none names or holds a passage may be rewritten, so that words alone are compared.
+    if any(case.read.lines for case in cases) and not any(map(_is_traced, cases)):
+        cases = [replace(case, has_sources=False) for case in cases]
     if unmeasured := sum(lacks_words(text) for case in cases for text in case.gold.texts):
         LOG.warning("gold texts without a word, which no metric of evidence counts: %d", unmeasured)
     _tell_untraced(cases)
@@ -80,13 +83,15 @@ def evaluate(
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
+def _is_traced(case: Case) -> bool:
+    """Whether a context names a passage, or holds gold evidence word for word."""
+    return any(case.read.passages) or any(case.holds(passage, 1.0) for passage in case.gold.passages)
+
+
 def _tell_untraced(cases: Sequence[Case]) -> None:
     """Warnings for contexts whose evidence cannot be found by the passages that they name."""
     named = {passage for case in cases for passage in case.read.passages if passage is not None}
     gold = {passage for case in cases for passage in case.gold.passages}
-    silent = sum(bool(case.read.lines) and not any(case.read.passages) for case in cases)
-    if named and silent:
-        LOG.warning("%d of %d contexts name no passage, and count for no evidence recall", silent, len(cases))
     if named and gold and not named & gold:
         one, other = min(named), min(gold)
         LOG.warning("no passage that contexts name (%r, ...) is among the ids of the evidence (%r, ...)", one, other)
@@ -115,17 +120,23 @@ def _gold(question: str, text: str, evidence: Sequence[str] | Mapping[str, str])
     )
     passages = dict(evidence) if isinstance(evidence, Mapping) else {}
     allowed = "a list of texts, or a mapping of passage id to text"
-    return Gold(text, passages, as_texts(name, list(passages.values()) if passages else evidence, allowed, EXAMPLE))
+    texts = as_texts(name, list(passages.values()) if passages else evidence, allowed, EXAMPLE)
+    return Gold(text, passages or {f"evidence {n}": text for n, text in enumerate(texts)}, texts)
 
 
 @reported()
-def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """metric, a, b, difference, low, high, p, n, units: `a` minus `b`, paired by question, for each metric.
+def compare(
+    a: pl.DataFrame,
+    b: pl.DataFrame,
+    clusters: Mapping[str, str] | None = None,
+    questions: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """metric, a, b, difference, low, high, p, n, units, verdict: `a` minus `b`, paired by question, for each metric.
 
-    a, b: tables of `evaluate`. clusters: question -> resampling unit, such as its article; else each question is one.
-    The test is the pipeline's: sign flips over units, two-sided, and the interval of the same flips. The pipeline makes
-    each question a unit where there are few clusters (`eval.min_clusters`); here units are as given. p is of each metric
-    alone, not adjusted for the others. An end of the interval is null where too few units bound it.
+    a, b: tables of `evaluate`. clusters: question -> resampling unit, such as its article; else, and where there are fewer
+    than `eval.min_clusters` of them, each question is one. questions: id -> text; those of the same text are averaged into
+    one. The test is the pipeline's: sign flips over units, two-sided, and the interval of the same flips. p is of each
+    metric alone, not adjusted for the others. An end of the interval is null where too few units bound it.
 
     Raises SecateurError where the two have no question and metric in common.
     """
@@ -140,16 +151,29 @@ def compare(a: pl.DataFrame, b: pl.DataFrame, clusters: Mapping[str, str] | None
         raise SecateurError(
             f"clusters: no unit for {len(without)} questions ({', '.join(without[:5])}). Fix: a unit for each question of a and b."
         )
-    cfg, unit = chosen("eval", "default"), pl.col("question_id").replace(clusters or {})
-    theirs = b.partition_by("metric", as_dict=True)
-    tables = []
-    for (metric,), values in a.sort("metric").partition_by("metric", as_dict=True, maintain_order=True).items():
-        sample = (
-            common(values.with_columns(cluster_id=unit), theirs[metric,]) if (metric,) in theirs else pl.DataFrame()
-        )
+    cfg, tables = chosen("eval", "default"), []
+    few = clusters is None or len({*clusters.values()}) < max(cfg.min_clusters, cfg.min_units)
+    unit = pl.col("question_id") if few else pl.col("question_id").replace(clusters)
+    left, right = (
+        table.partition_by("metric", as_dict=True) for table in (_averaged(a, questions), _averaged(b, questions))
+    )
+    for metric in sorted(left.keys() & right.keys()):
+        sample = common(left[metric].with_columns(cluster_id=unit), right[metric])
         if sample.height:
             table = paired_differences([sample], cfg).drop("p_holm")
-            tables.append(table.select(pl.lit(metric).alias("metric"), pl.all()))
+            enough = enough_data(table["n"][0], table["units"][0], cfg.min_units)
+            said = pl.lit(verdict(table["p"][0], enough))
+            tables.append(table.select(pl.lit(metric[0]).alias("metric"), pl.all(), verdict=said))
     if not tables:
         raise SecateurError("a and b have no question and metric in common. Fix: evaluate both on the same questions.")
     return pl.concat(tables)
+
+
+def _averaged(table: pl.DataFrame, questions: Mapping[str, str] | None) -> pl.DataFrame:
+    """A table of `evaluate` with questions of the same text as one."""
+    if questions is None:
+        return table
+    firsts: dict[str, str] = {}
+    names = {question: firsts.setdefault(same_text(text), question) for question, text in questions.items()}
+    named = table.with_columns(pl.col("question_id").replace(names))
+    return named.group_by("question_id", "metric", maintain_order=True).agg(pl.col("value").mean())

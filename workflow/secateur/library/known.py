@@ -27,6 +27,7 @@ class Vectors:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, d) unit vectors of n strings, in order."""
+        texts = self.embedder.prompts.before(texts)
         with self.lock:
             new = [text for text in dict.fromkeys(texts) if text not in self.known]
             if new:

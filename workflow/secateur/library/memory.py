@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,17 @@ from numpy.typing import NDArray
 
 from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Context, Query, Ranked
+from secateur.contexts.piece import Context, Material, Query, Ranked
 from secateur.core.artifacts import made_once, read_json, write_json
 from secateur.core.errors import SecateurError
 from secateur.core.layout import NONE
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, write_table
 from secateur.core.tables.vectors import Packed
+from secateur.graph.assembling import assembly_of
 from secateur.graph.codebook import as_shown, shown_as
-from secateur.graph.material import material_of, passage_edges
 from secateur.graph.retrieval.candidates import CodebookArrays, symbols_of
-from secateur.graph.retrieval.ranking import GraphRanking, best_candidates, best_lines
+from secateur.graph.retrieval.ranking import GraphRanking, rank_block
 from secateur.graph.triples.extraction import text_extractor
 from secateur.library.arguments import as_texts, check, is_count, is_folder, is_text, reported
 from secateur.library.graph import GRAPH, Tables, graph_tables
@@ -32,8 +33,8 @@ from secateur.library.options import LOG, cache_folder, chosen, context
 from secateur.library.retrieved import Retrieved, Source
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
-from secateur.models.word_pieces import lm_counter, word_piece_counter
-from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read, top
+from secateur.models.prompts import asked
+from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read
 from secateur.ranking.rank import expanded, group_of
 
 __all__ = ["Memory"]
@@ -186,17 +187,12 @@ class Memory:
             raise SecateurError(
                 f"assembly.form {spec.form['kind']}: it needs contexts of another system. Fix: another assembly."
             )
-        word_pieces = spec.counter == "word_pieces"
-        model, folder = self.options["embedder"].model, cache_folder()
-        count = word_piece_counter(model) if word_pieces else lm_counter(self.options["lm"].model, folder)
-        names = ("edges", "entities", "relations", "edge_sources")
-        edges = passage_edges(*(tables[name] for name in names)) if kind.NEEDS_GRAPH else None
-        bare = material_of(passages, spec.titles, count, edges)
-        material = replace(bare, count=Counted(count, list(bare.texts.values())))
-        with plugins.calling("form", kind):
-            form = kind.form(plugins.settings("form", spec.form, "conf/assembly"), material)
-        order = {p: n for n, p in enumerate(passages["passage_id"])}
-        return Assembly(form, spec.packing, spec.placement, material, order)
+        cfg = SimpleNamespace(**self.options)
+
+        def counted(material: Material) -> Counted:
+            return Counted(material.count, list(material.texts.values()))
+
+        return assembly_of(cfg, passages, tables, cache_folder(), "conf/assembly", counted)
 
     # --- contexts out ------------------------------------------------------------------------
 
@@ -241,17 +237,19 @@ class Memory:
         if not self.by_graph:
             return self._by_words(ready.ranking, question)
         ranking, symbols = ready.ranking, symbols_of(question, triples)
-        by_runs = self.options["retriever"].units == "runs"
-        needed = symbols if by_runs else symbols[:2]  # lines are compared for runs only
-        self.vectors.embed([question, *(text for part in needed for text in part)])  # one call: each has a fixed cost
-        coarse = ranking.coarse([question], [symbols])
-        if by_runs:
-            best = best_candidates(ranking, coarse, ["asked"], [symbols])[0] if coarse is not None else pl.DataFrame()
-            lines = best_lines(ranking, best) if best.height else pl.DataFrame()
-            return lines.select("passage_id", "edge_id", "value").rows() if lines.height else []
-        scores, _ = ranking.scores([question], coarse)
-        order = top(scores[0], self.options["retriever"].passages)
-        return _whole(ranking.ids, order, scores[0])
+        needed = (
+            symbols if self.options["retriever"].units == "runs" else symbols[:2]
+        )  # lines are compared for runs only
+        symbolic = [text for part in needed for text in part]
+        self.vectors.embed([*asked([question]), *symbolic])  # one call: each has a fixed cost
+        one = pl.DataFrame({"question_id": ["asked"], "text": [question]})
+        ranked = rank_block(ranking, one, [symbols], candidates=False)
+        return [
+            row
+            for frame in ranked.rankings
+            if frame.height
+            for row in frame.select("passage_id", "edge_id", "value").rows()
+        ]
 
     def _by_words(self, group: Group, question: str) -> Units:
         ranker, settings = self.ranker, self.options["rankers"]

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config.code import plugin_digest
-from secateur.core.artifacts import write_text
+from secateur.core.artifacts import write_json
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
+from secateur.models.admission import ADMITTED
 from secateur.models.attention import BLOCK, attend_in_blocks
 from secateur.models.causal import NOTHING, CausalLM
 from secateur.models.decoding import Rows
@@ -45,7 +46,7 @@ def check_once(lm: CausalLM, cache: Path) -> None:
             f"({lm.model.config.model_type}) cannot be scored here."
         )
     logging.getLogger("secateur").info("lm %s: packed and plain reading differ by %.1e nats", lm.name, difference)
-    write_text(passed, f"{lm.name} {difference:.2e}\n")
+    write_json(passed, {"model": lm.name} | ADMITTED[lm.name] | {"differs_by_nats": float(f"{difference:.2e}")})
 
 
 def largest_difference(lm: CausalLM) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
+from secateur.models.admission import ADMITTED, positions, refuse_window
 from secateur.models.attention import NeedsMask, attend_in_blocks, attends_by_lengths, blocks, by_lengths
 from secateur.models.encoding import Encoder
 from secateur.models.kernels import PRODUCTS, STEADY, by_onednn
@@ -64,8 +65,17 @@ class CausalLM:
         self.model, self.tokenizer, self.pack, self.name = by_onednn(model.eval()), tokenizer, pack, name
         self._weights, self.encoder, self.exact = weights, Encoder(tokenizer, window), exact
         self._config = model.config.get_text_config()
+        refuse_window(name, self._config, window)
         named = signature(model.forward).parameters
         self.cache_argument = "cache" if "cache" in named else "past_key_values"  # renamed in 5.24
+        ADMITTED[name] = {
+            "architecture": type(model).__name__,
+            "dtype": str(model.dtype).removeprefix("torch."),
+            "positions": positions(self._config),
+            "window": window,
+            "prefix": tokenizer.convert_ids_to_tokens(self.encoder.prefix),
+            "control_tokens": len(self.encoder.marks.ours),
+        }
         attend_in_blocks(model)
         self.by_lengths = attends_by_lengths(model)
 
@@ -80,7 +90,7 @@ class CausalLM:
 
         device = self.model.device.type
         card = torch.cuda.get_device_name(self.model.device) if device == "cuda" and self.exact else ""
-        tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
+        tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.prefix)
         network = {k: str(v) for k, v in self._config.to_dict().items() if k not in PASSING}
         written = {k: str(v) for k, v in self.model.generation_config.to_dict().items() if k not in PASSING}
         return digest(

@@ -1,4 +1,4 @@
-"""Strings to unit vectors, computed in fp32 once per distinct string and cached by (weights, string)."""
+"""Strings to unit vectors, computed once per distinct string, and cached in 16-bit floats by (weights, string)."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ from secateur.models import encoders
 from secateur.models.encoders import PARTS, STEP, device, encoder, engine
 from secateur.models.hub import embedder_folder
 from secateur.models.kernels import STEADY
+from secateur.models.prompts import Prompts
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.word_pieces import word_piece_counter
 
@@ -34,6 +35,7 @@ class Embedder:
     def __init__(self, cfg, cache: Path, log=None) -> None:
         self.cfg, self.log, self._run, self._by_token = cfg, log, None, None
         self._turns = threading.Lock()  # the engine reuses its output memory
+        self.prompts = Prompts.of(cfg, Path(embedder_folder(cfg.model)))
         self.identity = self._digest()
         self.cache = VectorCache(cache / "embeddings" / digest(self.identity, plugin_digest(__name__)), cfg.dim)
 
@@ -63,38 +65,44 @@ class Embedder:
             )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(n, d) vectors of length one of n strings, in order."""
+        """(n, d) vectors of length one of n strings, in order: of passages, and of questions (`asked`)."""
+        texts = self.prompts.before(texts)
         plan = sorted(sorted(set(texts)), key=len)
         known, vectors = self.cache.get(plan)
         if not known.all():
             self._fill(plan, known, vectors)
         place = {text: n for n, text in enumerate(plan)}
-        return vectors[[place[t] for t in texts]] if texts else vectors
+        return _of_length_one(vectors[[place[t] for t in texts]] if texts else vectors)
 
-    def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float32]) -> None:
+    def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float16]) -> None:
         """Compute missing vectors in place, block by block."""
         todo = np.flatnonzero(~known)
         block = self.cfg.block[device(self.cfg)]
         for start in range(0, len(todo), block):
             part = todo[start : start + block]
-            vectors[part] = self.cache.made([plan[n] for n in part], self.encode)
+            vectors[part] = self.cache.made([plan[n] for n in part], self._halves)
             if self.log:
                 self.log.info("embedded %d of %d strings", start + len(part), len(todo))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(n, d) vectors of length one of n strings, without the cache: for strings that do not recur."""
+        """(n, d) vectors of length one of n strings as they are, without the cache: for strings that do not recur."""
+        return _of_length_one(self._halves(texts))
+
+    def _halves(self, texts: Sequence[str]) -> NDArray[np.float16]:
+        """(n, d) vectors of n strings as they are stored: rounded when they are made, so that a cold cache equals a warm one."""
         with self._turns:
-            self._run = self._run or encoder(self.cfg, self.cache.folder)
+            self._run = self._run or encoder(self.cfg, self.cache.folder, (self.prompts.query, self.prompts.document))
             vectors = self._run(texts)
         if vectors.shape[1] != self.cfg.dim:
             raise SecateurError(
                 f"embedder {self.cfg.model}: vectors have {vectors.shape[1]} dimensions, embedder.dim says {self.cfg.dim}. "
                 f"Fix: set embedder.dim={vectors.shape[1]} in its option file."
             )
-        return vectors
+        return vectors.astype(np.float16)
 
     def embed_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """The vectors of the tokens of n strings, in order, stored block by block in a byte a number."""
+        """The vectors of the tokens of n strings, without prompts, in order, stored block by block in a byte a number."""
+        texts = list(map(str, texts))
         plan = sorted(sorted(set(texts)), key=len)
         block, blocks = self.cfg.block[device(self.cfg)], []
         for start in range(0, len(plan), block):
@@ -110,3 +118,9 @@ class Embedder:
         with self._turns:
             self._by_token = self._by_token or encoders.token_encoder(self.cfg, self.cache.folder)
             TokenVectors.of(self._by_token(texts)).save(path)
+
+
+def _of_length_one(vectors: NDArray[np.float16]) -> NDArray[np.float32]:
+    """(n, d) vectors, each divided by its length."""
+    whole = vectors.astype(np.float32)
+    return whole / np.maximum(np.sqrt((whole * whole).sum(1, keepdims=True)), np.finfo(np.float32).tiny)

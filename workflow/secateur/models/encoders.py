@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from secateur.core.artifacts import file_digest, remade, whole, write_json
+from secateur.core.artifacts import file_digest, read_json, remade, whole, write_json
 from secateur.core.errors import SecateurError
+from secateur.models.admission import ADMITTED, positions
 from secateur.models.hub import embedder_folder
 from secateur.models.kernels import ROWS, gpu_expected, steady, usable
-from secateur.models.prepare import loading, quiet, refuse_random
+from secateur.models.marks import Marks, marks_of, textual
+from secateur.models.prepare import loading, quiet, refuse_unaccounted
 
 __all__ = ["PARTS", "STEP", "Encode", "batches", "device", "encoder", "engine", "sentence_transformer"]
 __all__ += ["token_encoder", "widths"]
@@ -30,21 +32,23 @@ __all__ += ["token_encoder", "widths"]
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]  # n strings -> (n, d)
 Ids = list[list[int]]  # tokens of parts of strings
 PARTS = "mean of parts"  # how strings beyond the window are read; part of the embedder's identity
+PROBES = ["Who runs the Finch mill?", "THE WEIR AT LEÓN, built in 1902", "it stands by a river; see [1]", "mill"]
+AGREES = {"openvino": 0.9999, "torch": 0.9999, "cuda": 0.999, "openvino_bf16": 0.999}  # least cosine, by engine
 PRECISION = {"openvino": "f32", "openvino_bf16": "bf16"}  # OpenVINO's precision, by engine
 # Widths are multiples of it: on a CPU so that no product has fewer rows than it needs, on a GPU so that batches are few.
 STEP = {"cpu": ROWS, "cuda": 16}
-OFFSETS = dict.fromkeys(
-    ("camembert", "mpnet", "roberta", "xlm-roberta"), 2
-)  # positions that no token has, by model type
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A loaded model. most: tokens of its window; rows(width): parts per batch; forward: runs a batch of one width, with
-    vectors of strings, or of tokens; joined: the outputs of all batches as one array.
+    """A loaded model.
+
+    tokenizer: of texts, whose own marks are hidden; most: tokens of its window; rows(width): parts per batch; forward: runs
+    a batch of one width, with vectors of strings, or of tokens; joined: the outputs of all batches as one array.
     """
 
     tokenizer: Any
+    marks: Marks
     most: int
     step: int
     rows: Callable[[int], int]
@@ -52,10 +56,45 @@ class _Model:
     joined: Callable[[Iterable[Any]], NDArray]
 
 
-def encoder(cfg, cache: Path) -> Encode:
-    """The encoder of an embedder option, on the engine that `engine` names."""
+def encoder(cfg, cache: Path, prompts: Sequence[str] = ("",)) -> Encode:
+    """The encoder of an embedder option, on the engine that `engine` names; checked once against sentence-transformers.
+
+    prompts: texts that stand before others. Raises SecateurError where vectors differ from those of its own program.
+    """
     model = _model(cfg, cache, pooled=True)
-    return lambda texts: _encoded(*_tokens(model.tokenizer, texts), model)
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        return _encoded(*_tokens(model, texts), model)
+
+    if not (passed := cache / "agrees.json").is_file():
+        whole = [
+            text for text in (before + probe for before in {"", *prompts} for probe in PROBES) if _is_whole(text, model)
+        ]
+        admitted = {"model": cfg.model, "engine": engine(cfg), "window": cfg.max_tokens, "prompts": list(prompts)}
+        write_json(passed, admitted | {"least_cosine": round(_least_cosine(cfg, encode, sorted(whole)), 7)})
+    ADMITTED[cfg.model] = read_json(passed)
+    return encode
+
+
+def _is_whole(text: str, model: _Model) -> bool:
+    return len(_tokens(model, [text])[0]) == 1
+
+
+def _least_cosine(cfg, encode: Encode, texts: Sequence[str]) -> float:
+    """The least cosine of the vectors of texts to those of sentence-transformers; it cuts longer ones."""
+    if not texts:
+        raise SecateurError(
+            f"embedder.max_tokens {cfg.max_tokens}: too few for a word and the embedder's prompts, so that its vectors cannot be "
+            "compared with those of sentence-transformers. Fix: a larger window, or shorter prompts."
+        )
+    ours, theirs = encode(texts), sentence_transformer(cfg, "cpu").encode(texts, prompt="", normalize_embeddings=True)
+    least = float((ours * theirs).sum(1).min()) if ours.shape == theirs.shape else 0.0
+    if not least >= AGREES[engine(cfg)]:
+        raise SecateurError(
+            f"embedder.model {cfg.model}: cosine {least:.4f} to the vectors of sentence-transformers (allowed: "
+            f"{AGREES[engine(cfg)]} and more): its files ask for something that is not applied here. Fix: another model."
+        )
+    return least
 
 
 def token_encoder(cfg, cache: Path) -> Callable[[Sequence[str]], list[NDArray[np.float32]]]:
@@ -94,7 +133,7 @@ def sentence_transformer(cfg, device: str):
     with loading(cfg.model, "sentence-transformers model", "embedder.model"):
         model = SentenceTransformer(folder, device=device)
     if network := getattr(model[0], "auto_model", None):  # static embeddings have none; their loader is strict
-        refuse_random(network, cfg.model, "embedder.model", unused=("pooler.",))
+        refuse_unaccounted(network, cfg.model, "embedder.model", unused=("pooler.",), heads=False)
         _check_window(cfg, network.config)
     model.max_seq_length = cfg.max_tokens
     return model
@@ -102,8 +141,8 @@ def sentence_transformer(cfg, device: str):
 
 def _check_window(cfg, network) -> None:
     """Raise SecateurError for a window beyond the model's positions: OpenVINO would read vectors of none."""
-    positions = getattr(network, "max_position_embeddings", None)
-    if positions and cfg.max_tokens > (room := positions - OFFSETS.get(network.model_type, 0)):
+    room = positions(network)
+    if room and cfg.max_tokens > room:
         raise SecateurError(
             f"embedder.max_tokens is {cfg.max_tokens}, {cfg.model} has {room} positions. Fix: embedder.max_tokens={room}"
         )
@@ -118,9 +157,7 @@ def _torch(cfg, pooled: bool) -> _Model:
     torch.set_num_threads(_threads())
     place = usable(device(cfg))
     model = sentence_transformer(cfg, place if torch.cuda.is_available() else "cpu")
-    tokenizer = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
-    tokenizer.enable_truncation(cfg.max_tokens)
-    tokenizer.no_padding()
+    tokenizer, marks = _textual(Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str()), cfg.max_tokens)
     padding, filled = model.tokenizer.pad_token_id or 0, place == "cuda"
 
     def rows(width: int) -> int:
@@ -140,12 +177,22 @@ def _torch(cfg, pooled: bool) -> _Model:
     def joined(parts) -> NDArray[np.float32]:
         return torch.cat(list(parts)).float().cpu().numpy()
 
-    return _Model(tokenizer, cfg.max_tokens, STEP[place], rows, forward, joined)
+    return _Model(tokenizer, marks, cfg.max_tokens, STEP[place], rows, forward, joined)
 
 
-def _tokens(tokenizer, texts: Sequence[str]) -> tuple[Ids, list[int]]:
+def _textual(tokenizer: Any, window: int) -> tuple[Any, Marks]:
+    """A tokenizer of the parts of texts, and the marks that are text within them."""
+    marks = marks_of(tokenizer)
+    twin = textual(tokenizer, marks)
+    twin.enable_truncation(window)
+    twin.no_padding()
+    return twin, marks
+
+
+def _tokens(model: _Model, texts: Sequence[str]) -> tuple[Ids, list[int]]:
     """Tokens of the parts of strings, and the string of each part."""
-    parts = [[whole, *whole.overflowing] for whole in tokenizer.encode_batch_fast(list(texts))]
+    encoded = model.tokenizer.encode_batch_fast(list(map(model.marks.encodable, texts)))
+    parts = [[whole, *whole.overflowing] for whole in encoded]
     return [part.ids for own in parts for part in own], [n for n, own in enumerate(parts) for _ in own]
 
 
@@ -167,9 +214,8 @@ def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
         lambda saved: openvino.Core().compile_model(whole(saved, _seal(saved)), "CPU", settings),
         lambda saved: _convert(cfg, saved, pooled),
     )
-    tokenizer = Tokenizer.from_file(str(Path(embedder_folder(cfg.model)) / "tokenizer.json"))
-    tokenizer.enable_truncation(cfg.max_tokens)
-    tokenizer.no_padding()
+    file = Path(embedder_folder(cfg.model)) / "tokenizer.json"
+    tokenizer, marks = _textual(Tokenizer.from_file(str(file)), cfg.max_tokens)
 
     def forward(ids: Ids, width: int) -> NDArray[np.float32]:
         mask = np.arange(width) < np.array([len(one) for one in ids])[:, None]
@@ -183,7 +229,7 @@ def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     def joined(parts) -> NDArray[np.float32]:
         return np.concatenate(list(parts))
 
-    return _Model(tokenizer, cfg.max_tokens, STEP["cpu"], rows, forward, joined)
+    return _Model(tokenizer, marks, cfg.max_tokens, STEP["cpu"], rows, forward, joined)
 
 
 def _encoded(ids: Ids, owners: list[int], model: _Model) -> NDArray:
@@ -202,7 +248,7 @@ def _encoded(ids: Ids, owners: list[int], model: _Model) -> NDArray:
 
 def _by_token(texts: Sequence[str], model: _Model) -> list[NDArray[np.float32]]:
     """(tokens, d) vectors of length one of each string."""
-    ids, owners = _tokens(model.tokenizer, texts)
+    ids, owners = _tokens(model, texts)
     special = set(model.tokenizer.encode("").ids)
     wide = widths(np.array([len(one) for one in ids]), model.most, model.step)
     parts: list[Any] = [None] * len(ids)

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from secateur.core.errors import SecateurError
+from secateur.models.marks import marks_of, textual
 
-__all__ = ["Encoded", "Encoder", "starts_with_bos"]
+__all__ = ["Encoded", "Encoder", "prefix_of"]
+
+PROBES = ("a", "b c")  # texts whose tokens are looked for among those with special tokens
 
 
 @dataclass(frozen=True)
@@ -39,23 +42,39 @@ class Encoded:
         return [*range(low - 1, high - 1), *range(self.start - 1, max(self.start, len(self.ids) - 1))]
 
 
-def starts_with_bos(tokenizer) -> bool:
-    """Whether a tokenizer starts a text with its BOS token (SmolLM2 has one and does not)."""
-    return tokenizer.bos_token_id is not None and tokenizer("a").input_ids[:1] == [tokenizer.bos_token_id]
+def prefix_of(tokenizer) -> tuple[int, ...]:
+    """The tokens that a tokenizer writes before a text: none, BOS, or more; what it writes after a text is left out.
+
+    Raises SecateurError for one that does not write a text's own tokens in a row.
+    """
+    for text in PROBES:
+        ids, own = (tuple(tokenizer(text, add_special_tokens=special).input_ids) for special in (True, False))
+        starts = [n for n in range(len(ids) - len(own) + 1) if ids[n : n + len(own)] == own]
+        if not starts:
+            raise SecateurError(
+                f"{tokenizer.name_or_path}: its tokenizer reads {text!r} as {own}, and with its special tokens as {ids}. "
+                "Fix: a tokenizer whose post-processor adds tokens around a text."
+            )
+    return ids[: starts[0]]
 
 
 class Encoder:
-    """Contexts and continuations to `Encoded`, within a window of input tokens. BOS comes first and once, or never."""
+    """Contexts and continuations to `Encoded`, within a window of input tokens.
+
+    The tokenizer's own prefix comes first and once, or never. What looks like a control token within a text is text.
+    """
 
     def __init__(self, tokenizer, window: int) -> None:
-        self._tokens, self.window = tokenizer.backend_tokenizer, window
-        self.bos = (tokenizer.bos_token_id,) if starts_with_bos(tokenizer) else ()
+        self.prefix, self.window = prefix_of(tokenizer), window
+        self.marks = marks_of(tokenizer.backend_tokenizer, str(tokenizer.chat_template))
+        self._tokens = textual(tokenizer.backend_tokenizer, self.marks)
         self._tokens.no_truncation()
         self._tokens.no_padding()
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without special tokens."""
-        return [len(e.ids) for e in self._tokens.encode_batch_fast(list(texts), add_special_tokens=False)]
+        sent = list(map(self.marks.encodable, texts))
+        return [len(e.ids) for e in self._tokens.encode_batch_fast(sent, add_special_tokens=False)]
 
     def encode(
         self,
@@ -69,10 +88,11 @@ class Encoder:
         Trailing spaces of a context move to its continuation. Where both do not fit, the context is cut from the left.
         Raises SecateurError, with the sequence's name, where the continuation and one context token do not fit.
         """
-        bare = [c.rstrip() if more else c for c, more in zip(contexts, continuations, strict=True)]
-        wholes = [context + more for context, more in zip(contexts, continuations, strict=True)]
+        shown = list(map(self.marks.encodable, contexts))
+        bare = [c.rstrip() if more else c for c, more in zip(shown, continuations, strict=True)]
+        wholes = [context + self.marks.encodable(more) for context, more in zip(shown, continuations, strict=True)]
         encoded = self._tokens.encode_batch(wholes, add_special_tokens=False)
-        lengths = self.count(bare)
+        lengths = [len(e.ids) for e in self._tokens.encode_batch_fast(bare, add_special_tokens=False)]
         sequences = []
         for whole, length, more, span, name in zip(encoded, lengths, continuations, asked, names, strict=True):
             start = min(length, len(whole.ids) - 1) if more else len(whole.ids)
@@ -85,19 +105,22 @@ class Encoder:
         return self._fitted(replace(one, ids=one.ids[: one.start] + tuple(path), asked=None), "a trajectory")
 
     def _fitted(self, one: Encoded, name: str) -> Encoded:
-        """The sequence with BOS, its context cut to the window."""
-        lead = int(bool(self.bos) and one.ids[:1] == self.bos)  # a chat template writes it itself
-        extra = max(0, len(one.read) - lead + len(self.bos) - self.window)
+        """The sequence with the prefix, its context cut to the window."""
+        # A chat template writes the prefix itself, and the trajectories of a sequence have it.
+        written = bool(self.prefix) and one.ids[:1] == self.prefix[:1]
+        lead = len(self.prefix) if written and one.ids[: len(self.prefix)] == self.prefix else 0
+        prefix = () if written and not lead else self.prefix
+        extra = max(0, len(one.read) - lead + len(prefix) - self.window)
         drop = lead + extra
         if one.start <= drop:
             raise SecateurError(
                 f"{name}: its answer has {len(one.ids) - one.start} tokens and needs one context token before it; "
                 f"the window is {self.window}. Fix: a shorter answer, or a higher lm.window."
             )
-        shift = len(self.bos) - drop
-        known = one.asked is not None and one.asked[0] + (len(self.bos) if not extra else 0) > drop
+        shift = len(prefix) - drop
+        known = one.asked is not None and one.asked[0] + (len(prefix) if not extra else 0) > drop
         asked = (one.asked[0] + shift, one.asked[1] + shift) if known else None
-        return Encoded(self.bos + one.ids[drop:], one.start + shift, asked, extra)
+        return Encoded(prefix + one.ids[drop:], one.start + shift, asked, extra)
 
 
 def _tokens_of(encoding, span: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from secateur.core.errors import SecateurError, Unusable
+from secateur.core.redaction import redacted
 from secateur.models.network import client_of, through
 from secateur.models.refusals import Refusal, refusal
 
@@ -44,7 +45,11 @@ class Endpoint:
         """
         for delay in (*self.cfg.delays, None):
             try:
-                return read(self._response(path, body))
+                response = self._response(path, body)
+                try:
+                    return read(response)
+                except Unusable as problem:
+                    raise Unusable(f"{problem}; it said: {self._said(response.text)}", problem.wait) from problem
             except Refused as problem:
                 self.log.warning("%s", problem)
                 raise
@@ -107,7 +112,7 @@ class Endpoint:
 
     def _refusal(self, status: int, body: str, why: Refusal) -> str:
         """The message of a refusal: its words, and what to correct."""
-        shown = " ".join((body.replace(self.key, "***") if self.key else body)[:SHOWN].split())
+        shown = self._said(body)
         whose, group = "prompt" if why.of_prompt else "request", self.group
         fix = f"correct {group}.url and {group}.model, and set the key in {' or '.join(KEYS)}"
         if why.of_prompt:
@@ -121,7 +126,12 @@ class Endpoint:
             fix = f"{group}.parameters={{{why.parameter}: null}} leaves it out"
         elif status == 407:
             fix = f"correct the proxy{through(self.cfg.url)}"
-        return f"{self.cfg.url}: refused the {whose} with status {status}: {shown or 'no reason given'}. Fix: {fix}."
+        return f"{self.cfg.url}: refused the {whose} with status {status}: {shown}. Fix: {fix}."
+
+    def _said(self, body: str) -> str:
+        """The first words of a reply, without secrets."""
+        hidden = redacted(body.replace(self.key, "***") if self.key else body)
+        return " ".join(hidden[:SHOWN].split()) or "no reason given"
 
 
 def used(body: Any) -> dict[str, int | None]:

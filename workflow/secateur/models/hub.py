@@ -16,7 +16,7 @@ from secateur.core.errors import SecateurError, Unusable
 from secateur.models.locate import locate
 from secateur.models.network import through
 
-__all__ = ["cached", "embedder_folder", "fetched", "is_hub_id"]
+__all__ = ["cached", "embedder_folder", "fetched", "folder_of", "is_hub_id"]
 
 HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 TOKENIZER = ("*.json", "*.txt", "*.model", "*.jinja")  # also settings, and the modules of sentence-transformers
@@ -104,11 +104,18 @@ def embedder_folder(model: str) -> str:
     address = locate(model)
     if not is_hub_id(address):
         return address
-    from huggingface_hub import try_to_load_from_cache
-
     name = address if "/" in address else f"sentence-transformers/{address}"
     fetched(name, "embedder.model")
-    return str(Path(try_to_load_from_cache(name, "config.json")).parent)
+    return str(folder_of(name))
+
+
+def folder_of(address: str) -> Path:
+    """The folder of a model's files; of a hub's model that in the local cache."""
+    if not is_hub_id(address):
+        return Path(address)
+    from huggingface_hub import try_to_load_from_cache
+
+    return Path(try_to_load_from_cache(address, "config.json")).parent
 
 
 def _missing(name: str, commit: str | None, files: Sequence[str]) -> list[str]:

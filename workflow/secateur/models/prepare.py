@@ -7,7 +7,7 @@ for a package that holds one GGUF file in pieces.
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache as cache_of_calls
 from importlib import import_module
@@ -17,6 +17,13 @@ from unittest.mock import patch
 
 from secateur.core.artifacts import known_digest, made_once, seal, unsealed
 from secateur.core.errors import SecateurError
+from secateur.models.admission import (
+    READER,
+    refuse_adapter,
+    refuse_unread_fields,
+    refuse_unread_metadata,
+    refuse_unread_weights,
+)
 from secateur.models.hub import fetched
 from secateur.models.locate import locate
 
@@ -27,16 +34,13 @@ __all__ = [
     "loading",
     "prepare",
     "quiet",
-    "refuse_incomplete",
-    "refuse_random",
+    "refuse_unaccounted",
     "weights_digest",
 ]
 
 ASSEMBLE = "assemble:"
 SEAL = "sha256.json"  # digests of converted weights
-READER = "lm.model"  # the key of a reader's address
 POINTER = b"version https://git-lfs"
-SHOWN = 3  # names of weights in a message
 LOG = logging.getLogger("secateur")
 
 
@@ -118,32 +122,18 @@ def fast_tokenizer(named: str, address: str):
     return tokenizer
 
 
-def refuse_random(network, address: str, key: str, unused: tuple[str, ...] = ()) -> None:
-    """Raise SecateurError where weights of a loaded network are not in its files; loads them once more to find out.
+def refuse_unaccounted(network, address: str, key: str, unused: tuple[str, ...] = (), heads: bool = True) -> None:
+    """Raise SecateurError where a loaded network is not all of what its files state; loads them once more to find out.
 
-    unused: beginnings of names of weights that are not used.
+    unused: beginnings of names of weights that are not used; heads: whether outputs beyond the network's own are read.
     """
+    folder = Path(network.config._name_or_path)
+    refuse_adapter(address, folder, key)
     with quiet():
-        _, info = type(network).from_pretrained(network.config._name_or_path, output_loading_info=True)
-    missing = {name for name in info["missing_keys"] if not name.startswith(unused)}
-    refuse_incomplete(address, info | {"missing_keys": missing}, key)
-
-
-def refuse_incomplete(address: str, info: Mapping, key: str = READER) -> None:
-    """Raise SecateurError where weights of a model are not in its files: they would be random numbers.
-
-    info: what `from_pretrained` returns with `output_loading_info`.
-    """
-    missing = sorted({*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])})
-    if missing:
-        shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
-        unread = (
-            f"; {len(info['unexpected_keys'])} weights of its files are not read" if info["unexpected_keys"] else ""
-        )
-        raise SecateurError(
-            f"{key} {address}: {len(missing)} of the model's weights are not in its files or have another shape "
-            f"({shown}){unread}. They would be random. Fix: download the files again, or name a folder of that model."
-        )
+        _, info = type(network).from_pretrained(folder, output_loading_info=True)
+    inner = None if heads else [name for name, _ in network.named_children()]
+    refuse_unread_weights(address, info, key, unused, inner)
+    refuse_unread_fields(address, folder, network.config, key)
 
 
 @contextmanager
@@ -220,8 +210,8 @@ def _sealed(address: str, folder: Path) -> None:
 def _convert(address: str, folder: Path) -> None:
     """Convert a GGUF file with transformers.
 
-    transformers reads the file's fields three times, at two CPU seconds or more each; the first patch makes it one. The
-    second removes a progress bar that no setting of transformers reaches.
+    transformers reads the file's fields three times, at two CPU seconds or more each, and makes the list of names anew for
+    every layer, ten seconds in all; two patches make each once. The third removes a progress bar that no setting reaches.
     """
     import gguf
     import torch
@@ -229,13 +219,15 @@ def _convert(address: str, folder: Path) -> None:
 
     once = patch.object(gguf, "GGUFReader", cache_of_calls(gguf.GGUFReader))
     no_bar = patch.object(modeling_gguf_pytorch_utils, "tqdm", lambda tensors, **_: tensors)
-    with gguf_file(address) as path, once, no_bar:
+    names = patch.object(gguf, "get_tensor_name_map", cache_of_calls(gguf.get_tensor_name_map))
+    with gguf_file(address) as path, once, names, no_bar:
         _refuse_part(address, path)
         settings = {"gguf_file": path.name, "quantization_config": GgufConfig(dequantize=True), "dtype": torch.float32}
         settings |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
         with loading(address):
             model, info = AutoModelForCausalLM.from_pretrained(path.parent, **settings)
-            refuse_incomplete(address, info)
+            refuse_unread_weights(address, info)
+            refuse_unread_metadata(address, gguf.GGUFReader(str(path)), model)
             model.save_pretrained(folder)
             AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)
 

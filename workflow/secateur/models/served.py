@@ -58,7 +58,7 @@ class Served:
 
         The server's data type is unknown. The address is left out: a server may move.
         """
-        tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.bos)
+        tokenizer = (self.tokenizer.backend_tokenizer.to_str(), str(self.tokenizer.chat_template), self.encoder.prefix)
         stated = (self._stated["id"], self._stated.get("root"))
         return digest(self.backend, self.name, *stated, *tokenizer, self.encoder.window, self.top_logprobs)
 

@@ -1,17 +1,13 @@
-"""Words of a text in any script: the one place that says what a word is.
+"""Words of a text in any script.
 
-A word is a run of letters, marks and digits, as Unicode has them (UAX 29 without its dictionaries), in NFKC and without
-case. Han, kana, Thai, Lao, Khmer and Myanmar put no blanks between words; there each two neighbouring characters are a
-word (as in Lucene's CJKAnalyzer), and a lone character is one. Text in ASCII has the words [a-z0-9]+.
-
-Content words are English by nature in three things, which words of ASCII alone are subject to: stop words, the S-stemmer,
-and that a single character is no word.
+`words` are runs of letters, marks and digits, as Unicode has them (UAX 29 without its dictionaries), in NFKC and without
+case; those of ASCII are [a-z0-9]+, as published rows have them. Han, kana, Thai, Lao, Khmer and Myanmar put no blanks
+between words; there each two neighbouring characters are a word (as in Lucene's CJKAnalyzer), and a lone character is one.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from collections.abc import Iterable
 
 import regex
 
@@ -21,17 +17,13 @@ __all__ = [
     "PLAIN_PUNCTUATION",
     "UNSPACED",
     "WORD_CHARACTER",
-    "content_words",
     "folded",
     "is_cased",
     "lacks_words",
     "parts",
+    "same_text",
     "share_outside_latin",
-    "stem",
-    "unit_spans",
-    "units",
     "with_apostrophes",
-    "word_list",
     "words",
 ]
 
@@ -44,11 +36,10 @@ WORD_CHARACTER = r"[\p{L}\p{M}\p{N}_]"
 PLAIN_PUNCTUATION = r"[\p{P}--[\p{ASCII}]]"
 MOSTLY = 0.5  # share of letters outside Latin above which texts are not in Latin letters
 
-_ASCII_WORD, _ASCII_UNIT = re.compile(r"[a-z0-9]+"), re.compile(r"\w+", re.ASCII)
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _ASCII_QUOTED, _QUOTED = re.compile(r"[a-z0-9']+"), regex.compile(rf"(?V1)[\p{{L}}\p{{M}}\p{{N}}'--{UNSPACED}]+")
 _CHARACTER = regex.compile(rf"(?V1){UNSPACED}{INNER}*")
 _RUN = regex.compile(rf"(?V1)(?P<unspaced>(?:{UNSPACED}{INNER}*)+)|(?:[[\p{{L}}\p{{N}}_]--{UNSPACED}]{INNER}*)+")
-_UNIT = regex.compile(rf"(?V1){UNSPACED}{INNER}*|(?:[[\p{{L}}\p{{N}}_]--{UNSPACED}]{INNER}*)+")
 _IGNORED = regex.compile(rf"(?V1){IGNORABLE}")
 _CASED = regex.compile(r"(?V1)[[\p{Lu}\p{Ll}\p{Lt}]--[\p{Georgian}]]")  # Georgian text has no capitals
 _LETTERS, _OUTSIDE_LATIN = regex.compile(r"\p{L}+"), regex.compile(r"(?V1)[\p{L}--\p{Latin}]+")
@@ -66,6 +57,11 @@ def folded(text: str) -> str:
         return text.lower()
     plain = unicodedata.normalize("NFKC", _IGNORED.sub("", text)).casefold()
     return unicodedata.normalize("NFKC", plain.replace("i\u0307", "i"))  # that is a Turkish capital İ in lower case
+
+
+def same_text(text: str) -> str:
+    """A text without what does not tell two texts apart: case, and blanks."""
+    return " ".join(folded(text).split())
 
 
 def words(text: str, size: int | None = 2) -> list[str]:
@@ -87,17 +83,6 @@ def _words_of(run: regex.Match, size: int | None) -> Iterable[str]:
     return ("".join(characters[start : start + size]) for start in starts)
 
 
-def units(text: str) -> list[str]:
-    """What quotations are compared by: words with `_`, and each character by itself where no blanks stand.
-
-    >>> units("foo_bar, 茶厂")
-    ['foo_bar', '茶', '厂']
-    """
-    if text.isascii():
-        return _ASCII_UNIT.findall(text.lower())
-    return [*map(_folded_unit, _UNIT.findall(text))]  # cut before folding, which turns the sign ™ into letters
-
-
 def parts(text: str) -> list[str]:
     """What stands between the blanks of a text in ASCII, in lower case; all words of any other text."""
     return text.lower().split() if text.isascii() else words(text)
@@ -107,15 +92,6 @@ def with_apostrophes(text: str) -> list[str]:
     """Words of the scripts with blanks, with the apostrophes in them: "isn't"."""
     plain = folded(text).replace("\u2019", "'")
     return _ASCII_QUOTED.findall(plain) if plain.isascii() else _QUOTED.findall(plain)
-
-
-def unit_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """(unit, start, end) of a text, offsets in its characters as they are."""
-    for match in _UNIT.finditer(text):
-        yield _folded_unit(match[0]), match.start(), match.end()
-
-
-_folded_unit = lru_cache(maxsize=1 << 18)(folded)
 
 
 def lacks_words(text: str) -> bool:
@@ -139,51 +115,3 @@ def share_outside_latin(texts: Iterable[str]) -> float:
         letters += sum(map(len, _LETTERS.findall(text)))
         outside += 0 if text.isascii() else sum(map(len, _OUTSIDE_LATIN.findall(text)))
     return outside / letters if letters else 0.0
-
-
-# --- content words -------------------------------------------------------------------------------
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return ENGLISH_STOP_WORDS
-
-
-def stem(word: str) -> str:
-    """Harman's S-stemmer (1991): plural endings only.
-
-    >>> [stem(w) for w in ("ponies", "caresses", "bears", "gas", "focus")]
-    ['pony', 'caresse', 'bear', 'ga', 'focus']
-    """
-    if word.endswith("ies") and not word.endswith(("eies", "aies")):
-        return word[:-3] + "y"
-    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
-        return word[:-1]
-    if word.endswith("s") and not word.endswith(("us", "ss")):
-        return word[:-1]
-    return word
-
-
-@lru_cache(maxsize=1 << 18)
-def _counted(word: str) -> str:
-    """A word's stem, one shared string; empty for English stop words and single characters of ASCII."""
-    if not word.isascii():
-        return word
-    return stem(word) if len(word) >= 2 and word not in _stop_words() else ""
-
-
-@lru_cache(maxsize=1 << 18)
-def word_list(text: str) -> tuple[str, ...]:
-    """Content words in order, with repeats. Words of ASCII: two characters or more, no stop word, S-stemmed.
-
-    The stop words are scikit-learn's English ones.
-    """
-    return tuple(filter(None, map(_counted, words(text))))
-
-
-@lru_cache(maxsize=1 << 18)
-def content_words(text: str) -> frozenset[str]:
-    """Distinct content words of a text."""
-    return frozenset(word_list(text))

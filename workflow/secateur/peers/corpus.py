@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from secateur.contexts.tracing import Tracer
+from secateur.models.units import word_list
 from secateur.models.word_pieces import Counter
-from secateur.models.words import word_list
-from secateur.peers.tracing import Tracer
 from secateur.peers.wire import Document, Fact
 
 __all__ = ["TracedExtraction", "documents_of", "extraction_of", "groups_of"]

@@ -74,14 +74,27 @@ class Planned:
             return [layout.selection(options)]
         answers_only = self.option("system", variant.base).answers_only or variant["memory"] != layout.NONE
         cutoffs = variant["family"] != layout.IMPORTED and self.option("dataset", variant.dataset).cutoffs
-        paths = [] if answers_only else [layout.figures(options, None)]
+        written = [] if answers_only else self._at_lengths(variant)
+        paths = [layout.figures(each, None) for each in written]
         paths += [layout.answered(options)] if variant.answered else []
         paths += [layout.judged(options, judge) for judge in variant.judges]
         paths += [layout.agreed(options, pair) for pair in combinations(variant.judges, 2)]
-        paths += layout.gains(options, self.option("eval", "default").gain_shards) if variant.gained else []
+        shards = self.option("eval", "default").gain_shards
+        paths += [path for each in written * variant.gained for path in layout.gains(each, shards)]
         paths += [layout.asked(options)] if variant["family"] == "peer" else []
         paths += [layout.retrieved(options)] if cutoffs and not answers_only else []
         return list(dict.fromkeys(paths))
+
+    def _imported(self, variant: Variant) -> list[str]:
+        """The systems made elsewhere of a variant's data set and reader."""
+        reader = dict(variant.axes)["reader"]
+        made = (v for v in self.variants if v["family"] == layout.IMPORTED and v.dataset == variant.dataset)
+        return list(dict.fromkeys(v["imported"] for v in made if dict(v.axes)["reader"] == reader))
+
+    def _at_lengths(self, variant: Variant) -> list[dict[str, str]]:
+        """The options of a variant's contexts: within budgets, and as long as those of each other system made elsewhere."""
+        others = [name for name in self._imported(variant) if name != variant["imported"]]
+        return [variant.wildcards, *(variant.wildcards | {layout.LENGTH: name} for name in others)]
 
     def _exist(self, *paths: str) -> bool:
         """Whether the report can show the files; a finished experiment has them all."""
@@ -180,7 +193,8 @@ class Planned:
     def _missing(self) -> list[Row]:
         """The variants that lack figures, with the folders of these."""
         absent = [
-            (v, [path.split("/")[3] for path in self._all_figures(v) if not self._exist(path)]) for v in self.variants
+            (v, [layout.data_of(path)[2][0] for path in self._all_figures(v) if not self._exist(path)])
+            for v in self.variants
         ]
         return [_labels(v) | {"absent": folders} for v, folders in absent if folders]
 
@@ -228,11 +242,15 @@ class Planned:
         rows = []
         for v in sorted(self.shown, key=lambda v: v.system != v.base and v["family"] != "peer"):
             turns = v.kind == "dialogue"
-            path, answers = layout.shown(v.wildcards, turns), self._answers(v)
+            # All are shown at one length, but for answers, which were given at another.
+            length = next(iter(self._imported(v)), None) if not (turns or v.answered) else None
+            own = v.wildcards if length in (None, v["imported"]) else v.wildcards | {layout.LENGTH: length}
+            path, answers = layout.shown(own, turns), self._answers(v)
             shows_texts = turns or v["pick"] != layout.ALL
             if v.study is None and v["memory"] == layout.NONE and shows_texts and self._exist(path, *answers):
                 table = "selections" if turns else "contexts"
-                rows.append(_labels(v) | {table: path, "question_metrics": self.figures(v), "answers": answers})
+                row = _labels(v) | {table: path, "question_metrics": self.figures(v), "answers": answers}
+                rows.append(row | {"length": length})
         unique = _first((row.get("selections") or row["contexts"], row) for row in rows)
         by_dataset = {row["dataset"]: [r for r in unique if r["dataset"] == row["dataset"]] for row in unique}
         return [row for rows in by_dataset.values() for row in islice(rows, SYSTEMS)]

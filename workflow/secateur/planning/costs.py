@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from secateur.core.layout import data_of
 from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
-from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, machine_pace, total, unseen
+from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
 from secateur.planning.plan import Variant
-from secateur.planning.sizes import Data, Sizes, data_of, pairs_of
+from secateur.planning.sizes import Data, Sizes, pairs_of
 from secateur.planning.snakemake_output import Job
 
 __all__ = ["Estimate", "Foretold", "estimate"]
@@ -42,10 +43,10 @@ def estimate(
     overrides: tuple[str, ...] = (),
 ) -> "Estimate":
     """The Estimate of jobs that would run for an experiment. ran: the jobs that ran here."""
-    data = Data(conf, overrides, {data_of(job.record) for job in jobs if job.rule in PREPARING})
+    data = Data(conf, overrides, {data_of(job.record)[:2] for job in jobs if job.rule in PREPARING})
     read, paces, seen = (
         data.pairs(variants),
-        Paces(coefficients, ran, machine_pace(coefficients)),
+        Paces(coefficients, ran),
         {(job.rule, job.corpus) for job in ran},
     )
     kinds = {(job.rule, job.kind) for job in ran}
@@ -133,5 +134,5 @@ class Estimate:
 
 
 def _counts(basis: Counter) -> str:
-    """`shipped coefficients (3 jobs)` for each basis, the most frequent first."""
-    return " and ".join(f"{name} ({count})" for name, count in basis.most_common())
+    """`shipped coefficients (3)` for each basis, the most frequent first, equal ones by name."""
+    return " and ".join(f"{name} ({count})" for name, count in sorted(basis.items(), key=lambda one: (-one[1], one[0])))

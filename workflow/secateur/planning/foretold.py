@@ -209,7 +209,7 @@ def _endpoints(get, variant: Variant) -> Iterator[str]:
 
 def unmeasured(conf: Path, rule: str, record: str, overrides: tuple[str, ...]) -> str | None:
     """Why the shipped coefficients do not tell the time of a job; None if they do. record: the path of its record."""
-    parts = {part.partition("+")[0] for segment in record.split("/") for part in segment.split(".")}
+    parts = {part.partition("+")[0] for segment in layout.data_of(record)[2] for part in segment.split(".")}
     writers = {"answer_questions": "answer", "judge_answers": "judge"}
     if group := writers.get(rule):
         named = [name for name in names(conf, group) if name in parts and name != "default"]

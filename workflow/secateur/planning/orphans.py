@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from secateur.core.artifacts import read_json
+from secateur.core.layout import SHARED
 from secateur.stage.ledger import record_at
 from secateur.stage.lineage import upstream
 
@@ -15,7 +16,6 @@ CACHES = (  # folders of the cache
     *("code", "config", "triples", "replies", "embeddings", "models", "statistics", "answer_gain", "pmi_q"),
     *("tokenizers", "answers", "policies", "peers", "peer_replies", "self_information", "checked", "files", "weights"),
 )
-KEPT = ("experiments", "ledger", "bench", "models", "raw", "peers")  # folders of results
 AGE = 86_400  # seconds without a write after which a partial file counts as abandoned
 
 
@@ -49,7 +49,7 @@ def orphaned(root: Path, cache: Path) -> list[tuple[Path, str]]:
         folder = Path(next(iter(record["outputs"].values()))).parent
         finished = (results / "experiments" / str(record.get("experiment")) / "run.json").exists()
         is_used = any(path.startswith(f"{folder}/") for path in used)
-        is_kept = folder.parts[1] in KEPT or "peers" in folder.parts
+        is_kept = folder.parts[1] in SHARED or "peers" in folder.parts
         if finished and not is_used and not is_kept:
             orphans[root / folder] = f"output of {record['stage']}; no experiment uses it"
     return sorted((path, why) for path, why in orphans.items() if not any(parent in orphans for parent in path.parents))

@@ -18,13 +18,13 @@ from secateur.config.limits import unlimited
 from secateur.core import layout
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
+from secateur.planning import problems as checks
 from secateur.planning.primary import primary_tests
-from secateur.planning.problems import answer_problems, has_untrained_questions, transfer_problems, variant_problems
+from secateur.planning.problems import variant_problems
 
 __all__ = ["AXES", "Variant", "experiment", "variants"]
 
 NARROWING = tuple(f"experiment.{key}" for key in ("systems", "axes", "exclude", "datasets"))  # overrides that drop rows
-OPTIONS = {"system": "systems", "study": "studies"}  # group -> the key of an experiment that names its options
 AXES = tuple(  # the options of a system that an experiment may vary
     f.name
     for f in fields(System)
@@ -78,11 +78,12 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
     """
     spec, where, rows = experiment(conf, name, overrides), f"conf/experiment/{name}.yaml", []
     _check_axes(conf, spec, where)
-    _check_groups(spec, overrides, where)
+    if problems := checks.group_problems(spec, overrides):
+        raise ConfigError(f"{where}: {'; '.join(problems)}")
     for dataset_name in spec.datasets:
         dataset = option(conf, "dataset", dataset_name, overrides, where)
         option(conf, "corpus", dataset.corpus, overrides, f"conf/dataset/{dataset_name}.yaml")  # must be valid
-        for group, listed in OPTIONS.items():
+        for group, listed in checks.OPTIONS.items():
             for system_name in getattr(spec, listed):
                 system = _system(conf, spec, group, system_name, overrides, where)
                 own = _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
@@ -96,15 +97,16 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
             f"{where}: exclude leaves no row of {', '.join(sorted(gone))}. Fix: leave out these systems, or shorten experiment.exclude"
         )
     _check_names(resolved, where)
-    if problems := answer_problems(conf, resolved, overrides):
+    if problems := checks.answer_problems(conf, resolved, overrides):
         raise ConfigError(
             f"{where}: {'; '.join(problems)}. Fix: correct conf/answer, conf/judge, conf/lm, conf/eval/default.yaml, or "
             "the override that set it."
         )
-    if problems := transfer_problems(conf, spec.datasets, resolved, overrides):
-        raise ConfigError(f"{where}: {'; '.join(problems)}. Fix: name dialogues of the experiment, each text once.")
     is_whole = not any(text.lstrip("+~").startswith(NARROWING) for text in overrides)
     primary_tests(spec, resolved, lambda group, name: option(conf, group, name, overrides, where), where, is_whole)
+    transfers = checks.transfer_problems(conf, spec.datasets, resolved, overrides)
+    if problems := transfers + checks.switch_problems(spec, resolved, is_whole, overrides):
+        raise ConfigError(f"{where}: {'; '.join(problems)}")
     if not resolved:
         raise ConfigError(f"{where}: no variant is left. Fix: add datasets or systems, or shorten exclude.")
     return resolved
@@ -118,15 +120,6 @@ def _system(conf: Path, spec: Experiment, group: str, name: str, overrides: tupl
     given = {axis: value for whom in ("all", system.family, name) for axis, value in spec.options.get(whom, {}).items()}
     written = tuple(f"system.{axis}={literal(value)}" for axis, value in given.items())
     return option(conf, group, name, (*written, *overrides), where)
-
-
-def _check_groups(spec: Experiment, overrides: tuple[str, ...], where: str) -> None:
-    """Raises ConfigError for an override of systems where there are studies alone, and the other way round."""
-    for (group, listed), other in zip(OPTIONS.items(), reversed(OPTIONS), strict=True):
-        given = [text for text in overrides if text.lstrip("+~").startswith(f"{group}.")]
-        if given and not getattr(spec, listed):
-            fix = f"Fix: {given[0].replace(group, other, 1)}"
-            raise ConfigError(f"{where}: {given[0]} changes nothing, as experiment.{listed} is empty. {fix}")
 
 
 def _check_axes(conf: Path, spec: Experiment, where: str) -> None:
@@ -168,6 +161,7 @@ def _check_axes(conf: Path, spec: Experiment, where: str) -> None:
             raise ConfigError(f"{at} has {value!r}; allowed: names of options, and changed keys, e.g. {{w_dense: 0}}")
 
 
+TOLD = ("ranker", "reader", "memory", "answer")  # axes of contexts made elsewhere: how they are written is not known
 EXCLUDABLE = ("dataset", "corpus", "system", "order")
 
 
@@ -280,7 +274,7 @@ class _Resolved:
             return False
         recalls = system.memory != layout.NONE
         if recalls and option(self.conf, "memory", system.memory, self.overrides).policy_of:
-            return dataset.answered > 0 and has_untrained_questions(dataset)
+            return dataset.answered > 0 and checks.has_untrained_questions(dataset)
         return dataset.answered > 0 if recalls or system.answers_only else True
 
     def _variant(self, name: str, order: str | None, options: dict[str, str]) -> Variant:
@@ -338,7 +332,9 @@ class _Resolved:
         other_graph = options["book"] not in (layout.TEXT, layout.OWN)  # the form writes from another graph
         form = {"form": assembly.form, "book": layout.book(options | {"order": ""}) if other_graph else ""}
         form |= {"titles": True} if assembly.titles else {}
-        return {
+        is_imported = options["family"] == layout.IMPORTED
+        length = f"the tokens of {self.name}" if is_imported else f"{assembly.budget} tokens"
+        axes = {
             "ranker": ":".join(ranker),
             "reranker": options["reranker"],
             "form": repr(form),
@@ -346,5 +342,6 @@ class _Resolved:
             "placement": assembly.placement,
             "reader": options["reader"] + assembly.counter,
             "memory": options["memory"],
-            "answer": f"{options['answer']}, {assembly.budget} tokens" if is_answered else "",
+            "answer": f"{options['answer']}, {length}" if is_answered else "",
         }
+        return {axis: text for axis, text in axes.items() if not is_imported or axis in TOLD}

@@ -13,13 +13,13 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
-from secateur.config import inline
+from secateur.config import inline, plugins
 from secateur.config.experiment import Experiment, System
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
 from secateur.ecs.names import matched_baselines
-from secateur.evaluation.comparison import AXES, COMPARED, MODEL, differing
-from secateur.evaluation.metric import headlines
+from secateur.evaluation.comparison import AXES, MODEL, differing
+from secateur.evaluation.figure import FIGURES, headlines
 
 __all__ = ["primary_tests"]
 
@@ -132,12 +132,12 @@ def _measured(variants: Sequence, option: Option) -> list[str]:
     settings, names = option("eval", "default"), {}
     for variant in variants:
         dataset = option("dataset", variant.dataset)
-        shown = headlines([*settings.metrics, *dataset.metrics])
+        shown = headlines(plugins.names_in([*settings.metrics, *dataset.metrics]))
         names |= dict.fromkeys(f"{name}@{b}" for name in shown for b in ("claim", *settings.budgets))
         names |= dict.fromkeys(f"{name}@{k}" for name in RANKED for k in dataset.cutoffs)
         if variant.gained:
             names |= dict.fromkeys(f"{GAIN}@{b}" for b in ("claim", *settings.gain_budgets))
             names[f"{OWN}@{settings.gain_control}"] = None
         names |= dict.fromkeys(f"judged_acc@{judge}" for judge in variant.judges)
-    others = [name for name in COMPARED if name not in (*RANKED, GAIN, OWN, "judged_acc")]
+    others = [name for name in headlines(FIGURES) if name not in (*RANKED, GAIN, OWN, "judged_acc")]
     return [*names, *others]

@@ -18,7 +18,17 @@ from secateur.ecs.names import PLAIN, SPEAKER, needed_features
 from secateur.ecs.scoring.score import columns
 from secateur.graph.triples import extraction
 
-__all__ = ["answer_problems", "has_untrained_questions", "transfer_problems", "variant_problems"]
+__all__ = [
+    "OPTIONS",
+    "answer_problems",
+    "group_problems",
+    "has_untrained_questions",
+    "switch_problems",
+    "transfer_problems",
+    "variant_problems",
+]
+
+OPTIONS = {"system": "systems", "study": "studies"}  # group -> the key of an experiment that names its options
 
 COMPOSED = ("codebook", "embedder", "consolidation", "order", "retriever", "ecs", "memory", "policy", "answer")
 
@@ -46,6 +56,31 @@ def answer_problems(conf: Path, variants: list, overrides: tuple[str, ...]) -> l
     return problems
 
 
+def group_problems(spec, overrides: tuple[str, ...]) -> list[str]:
+    """Every override of systems where there are studies alone, and the other way round, each a clause."""
+    problems = []
+    for (group, listed), other in zip(OPTIONS.items(), reversed(OPTIONS), strict=True):
+        given = [text for text in overrides if text.lstrip("+~").startswith(f"{group}.")]
+        if given and not getattr(spec, listed):
+            fix = f"Fix: {given[0].replace(group, other, 1)}"
+            problems.append(f"{given[0]} changes nothing, as experiment.{listed} is empty. {fix}")
+    return problems
+
+
+def switch_problems(spec, variants: list, is_whole: bool, overrides: tuple[str, ...]) -> list[str]:
+    """Every switch of an experiment that measures nothing, each a clause. is_whole: no override has left out rows."""
+    problems = []
+    is_file = is_whole and not any(text.lstrip("+~").startswith("dataset.") for text in overrides)
+    for switch, measured, key in (("gains", "gained", "gain"), ("answers", "answered", "answered")):
+        asked = is_file or any(text.startswith(f"experiment.{switch}=") for text in overrides)
+        if asked and getattr(spec, switch) and not any(getattr(variant, measured) for variant in variants):
+            problems.append(
+                f"experiment.{switch} measures nothing, as dataset.{key} is 0 where contexts are written. "
+                f"Fix: dataset.{key}=40, on questions with answers; or experiment.{switch}=false"
+            )
+    return problems
+
+
 def transfer_problems(conf: Path, datasets: Iterable[str], variants: list, overrides: tuple[str, ...]) -> list[str]:
     """Every problem of the data sets whose weights others take (`rankers.fitted_on`), each a clause."""
     problems, scored = [], [v for v in variants if v["family"] == "utility" and not v.study]
@@ -58,6 +93,8 @@ def transfer_problems(conf: Path, datasets: Iterable[str], variants: list, overr
         texts, asked = {of.corpus for _, of in options}, {of.control_of or dataset for dataset, of in options}
         if min(len(texts), len(asked)) < len(options):
             problems.append(f"{where} names {', '.join(listed)}, two of which share their text or their questions")
+    if problems:
+        problems[-1] += ". Fix: name dialogues of the experiment, each text once."
     return problems
 
 
@@ -107,6 +144,8 @@ class _Checks:
             problems += self._reranker()
         if family == "utility" and study is None and not problems:
             problems += self._pool(rankers)
+        if study == "distractors":
+            problems += self._rules()
         if family == "peer":
             problems += self._peer()
         if family in ("graph", "peer") or variant["book"] != layout.TEXT:
@@ -126,6 +165,10 @@ class _Checks:
             yield f"{request}, which needs contexts of family graph; the family is {family}"
         if variant.study == "sessions" and (placement := self.option("assembly").placement) == "as_written":
             yield f"assembly.placement is {placement}, which tells no ranking; allowed for study sessions: best_first, best_last"
+        if system.contexts and (self.variant.base.isdigit() or self.variant.base == "claim"):
+            yield f"system {self.variant.base} has contexts made elsewhere, and the name of a budget; another is needed"
+        if system.contexts and self.option("assembly").counter == "word_pieces":
+            yield "assembly.counter is word_pieces; contexts made elsewhere are counted in the reader's tokens"
         if system.contexts and system.ranker:
             yield f"system.ranker is {system.ranker}; imported contexts (system.contexts) have no ranker"
         if family == "lexical" and system.ranker is None:
@@ -184,6 +227,7 @@ class _Checks:
         if self.variant.gained:
             budgets = (*measured.gain_budgets, measured.gain_control)
             yield from _unknown("eval.gain_budgets or gain_control", budgets, measured.budgets)
+            yield from _unknown("dataset.gain_at", self.dataset.gain_at, measured.budgets)
 
     def _pool(self, rankers) -> list[str]:
         """Unknown names in the settings of the utility under a language model, and scores that its backend lacks."""
@@ -217,6 +261,16 @@ class _Checks:
             except SecateurError as error:
                 raise ConfigError(str(error)) from error
         return problems
+
+    def _rules(self) -> Iterator[str]:
+        """Problems of the acceptance rules, of the list that the study reads."""
+        rankers = self.option("rankers", "utility")
+        for name, scores in rankers.rules.items():
+            yield from _unknown(f"rankers.rules.{name}", scores, rankers.scores)
+            if name in rankers.scores:
+                yield f"rankers.rules.{name}: a score has that name"
+            if len(set(scores)) < 2:
+                yield f"rankers.rules.{name} needs at least two different scores, found {', '.join(scores) or 'none'}"
 
     def _policy(self) -> Iterator[str]:
         """Problems of training a policy, or of answering with a trained one."""

@@ -43,10 +43,10 @@ from secateur.core import layout
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import DAMAGED, read_table
+from secateur.datasets import stages
 from secateur.datasets.fetch import fetch
-from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files, reads_folder
+from secateur.datasets.loaders import reads_folder
 from secateur.datasets.registry import load_registry
-from secateur.datasets.schema import limit_questions, sample_documents, sample_questions
 from secateur.ecs.reading.rivals import count_rivals
 from secateur.ecs.scoring.null import QUARTILES
 from secateur.ecs.scoring.score import columns
@@ -55,30 +55,16 @@ from secateur.evaluation.subsets import answered, members, scored_questions
 from secateur.planning.plan import Variant
 from secateur.planning.sources import folder_files, listed_files
 
-__all__ = ["READ", "SHARD", "Data", "Sizes", "data_of", "pairs_of"]
+__all__ = ["READ", "SHARD", "Data", "Sizes", "pairs_of"]
 
 Sizes = dict[str, float]
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
 
 READ = ("answered", "gain", "trained", "grown")  # counted in questions that a language model reads
-ELSEWHERE = ("experiments", "ledger", "models", "peers", "raw")  # folders of results/ that are no corpus
-CORPUS_WIDE = ("codebook", "graph", "growth", "mentions", "passages", "peers", "runs", "triples")
 LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the rankings of all scorers of a list
 RANKED = re.compile(r"/rankings/lexical/\w+\.([^/]+)/run\.json$")  # the job that ranks with a list
 RERANKED = re.compile(r"/reranked/.+/([^/]+)/run\.json$")  # the option of a reranker
 SHARD = re.compile(r"/\d+of(\d+)/")
-
-
-def data_of(record: str) -> tuple[str | None, str | None]:
-    """The corpus and the data set of a job, by the path of its record; None where it reads none.
-
-    >>> data_of("results/stem/stem_dev/triples/openie/run.json"), data_of("results/stem/triples/openie/0of2/run.json")
-    (('stem', 'stem_dev'), ('stem', None))
-    """
-    _, corpus, below, *_ = record.split("/")
-    if corpus in ELSEWHERE:
-        return None, None
-    return corpus, None if below in CORPUS_WIDE else below
 
 
 def pairs_of(rows: Iterable[tuple[str, str, str | None]]) -> int:
@@ -110,7 +96,7 @@ class Data:
 
     def sizes(self, record: str) -> Sizes | None:
         """Sizes of what a job reads, by the path of its record; None if unknown. A shard reads its share."""
-        sizes, shard = self._sizes(*data_of(record)), SHARD.search(record)
+        sizes, shard = self._sizes(*layout.data_of(record)[:2]), SHARD.search(record)
         if sizes is None:
             return None
         if "questions" in sizes:
@@ -194,16 +180,13 @@ class Data:
     def _from_files(self, corpus: str, dataset: str | None, folder: Path) -> Texts:
         spec = option(self.conf, "corpus", corpus, self.overrides)
         paths = [*_here(self.conf, spec, "corpus", folder), *map(Path, spec.extra)]
-        passages = load_corpus(spec.format, named_files(format_of(spec.format).CORPUS_FILES, paths)).passages
-        passages = passages if spec.documents is None else sample_documents(passages, spec.documents)
+        passages = stages.corpus(spec, paths).passages
         if dataset is None:
             return passages, TABLES["questions"].empty(), TABLES["evidence"].empty()
-        asked, sampled = option(self.conf, "dataset", dataset, self.overrides), spec.documents is not None
-        paths = _here(self.conf, asked, "questions", folder)
-        files = named_files(format_of(asked.format).QUESTION_FILES, paths)
-        name, cluster = asked.control_of or unlimited(dataset)[0], "group" if asked.kind == "dialogue" else "document"
-        loaded = sample_questions(load_questions(asked.format, name, files, passages, cluster, sampled), asked.sample)
-        loaded = limit_questions(loaded, asked.split, asked.limit) if asked.limit else loaded
+        asked = option(self.conf, "dataset", dataset, self.overrides)
+        first = {"split": asked.split, "count": asked.limit} if asked.limit else None
+        files, name = _here(self.conf, asked, "questions", folder), unlimited(dataset)[0]
+        loaded = stages.questions(asked, files, name, passages, spec.documents is not None, first)
         return passages, loaded.questions, loaded.evidence
 
     def pairs(self, variants: Sequence[Variant]) -> dict[str, Sizes]:

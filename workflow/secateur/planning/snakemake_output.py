@@ -10,7 +10,7 @@ from secateur.config.compose import local
 from secateur.core.errors import SecateurError
 from secateur.stage.provenance import changed_code
 
-__all__ = ["DryRun", "Job", "RunProgress", "failure", "parse_dry_run", "parse_summary"]
+__all__ = ["CODE", "DryRun", "Job", "RunProgress", "failure", "parse_dry_run", "parse_summary"]
 
 JOB = re.compile(r"^Job \d+: (.*)$")
 COUNT = re.compile(r"^(\w+) +(\d+)$")
@@ -22,6 +22,7 @@ NOISE = ("Using profile", "Using workflow", "Assuming unrestricted", "Building D
 HEADER = re.compile(r"^SNAKEMAKE\n=+\n(?:  .*\n)*", re.M)  # versions, folders and the command of a run
 TARGET, TOTAL = "all", "total"  # rows of the table of jobs that run no stage
 MODULES = 6  # changed modules listed for a rule
+CODE = "its code changed"
 FOLLOWS = "Input files updated by another job"
 
 
@@ -90,13 +91,15 @@ def _causes(reason: str) -> Iterator[str]:
 
 def _changed(key: str, before: str, now: str) -> str:
     """The cause for a changed param. For a code digest it lists the changed modules, if both states are stored."""
+    if key == "record":  # what is wrong with a record or its files
+        return now
     if key != "code":
         return f"{key} was {before}, is {now}"
     cache = os.environ.get("SECATEUR_CACHE") or local(Path("conf")).cache or ".cache"
     modules = changed_code(Path(cache), before, now)
     if len(modules) > MODULES:
         modules = [*modules[:MODULES], f"and {len(modules) - MODULES} more"]
-    return f"its code changed: {', '.join(modules)}" if modules else "its code changed"
+    return f"{CODE}: {', '.join(modules)}" if modules else CODE
 
 
 @dataclass

@@ -18,7 +18,6 @@ __all__ = [
     "existing",
     "folder_files",
     "listed_files",
-    "refuse_foreign",
     "registry_entry",
 ]
 
@@ -29,15 +28,6 @@ MODELS = (
     "assembly.form",
 )  # keys that name models, but for conf/lm
 FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
-
-
-def refuse_foreign(results: Path, metadata: Path) -> None:
-    """Raises SecateurError for results that Snakemake has no metadata of: it would notice no change of settings or code."""
-    if any(results.glob("*/passages/run.json")) and not any(metadata.glob("*")):
-        raise SecateurError(
-            f"{results}/ was made elsewhere: {metadata} is missing, without which no change of settings or code is noticed. "
-            "Fix: copy .snakemake with results, or move results away."
-        )
 
 
 def existing(path: str | None, fix: str) -> str:

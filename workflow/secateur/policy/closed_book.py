@@ -9,7 +9,7 @@ from secateur.ecs.reading.decode import generate, sampling
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Question
 from secateur.models.causal import CausalLM
-from secateur.models.words import content_words
+from secateur.models.units import content_words
 
 __all__ = ["agreement", "closed_book", "sampled_answers"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from secateur.models.words import word_list
+from secateur.models.units import word_list
 from secateur.ranking.group import EPS, Scores
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ class Bm25:
 
     def scores(self, queries: Sequence[str]) -> Scores:
         """(q, n) BM25 of the texts; each query word counts once."""
-        from scipy.sparse import csr_matrix
-
-        columns = [sorted({self.words[w] for w in word_list(q) if w in self.words}) for q in queries]
-        ends = np.cumsum([0, *map(len, columns)])
-        flat = np.fromiter((c for each in columns for c in each), np.int64, count=int(ends[-1]))
-        query = csr_matrix((np.ones(len(flat)), flat, ends), shape=(len(queries), self.parts.shape[0]))
-        return (query @ self.parts).toarray()
+        starts, texts, values = self.parts.indptr, self.parts.indices, self.parts.data
+        found = np.zeros((len(queries), self.parts.shape[1]))
+        for row, query in zip(found, queries, strict=True):
+            for word in sorted({self.words[w] for w in word_list(query) if w in self.words}):
+                holding = slice(starts[word], starts[word + 1])  # each text once
+                row[texts[holding]] += values[holding]
+        return found
 
 
 def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:

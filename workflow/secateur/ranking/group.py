@@ -17,7 +17,7 @@ from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 
 __all__ = ["EPS", "Group", "Questions", "Scores", "blocks", "neighbour_smoothed", "scores_of"]
-__all__ += ["texts_read", "top", "without_excluded", "z_scores"]
+__all__ += ["articles_of", "texts_read", "top", "without_excluded", "z_scores"]
 
 T = TypeVar("T")
 Scores = NDArray[np.float64]  # (questions, passages)
@@ -31,7 +31,7 @@ class Group:
 
     texts: scored texts ("Speaker: text" in dialogues). titles: of each passage, may be empty. docs: (n,) document numbers;
     neighbours share one. embed: texts to unit vectors. cache: what rankers compute from the passages alone. embed_tokens:
-    texts to the vectors of their tokens.
+    texts to the vectors of their tokens. articles: as docs, with all paragraphs under one title of a pool as one.
     """
 
     texts: Sequence[str]
@@ -41,6 +41,7 @@ class Group:
     ids: Sequence[str] = ()
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
     embed_tokens: Callable[[Sequence[str]], TokenVectors] | None = None
+    articles: NDArray[np.int64] | None = None
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute a value from the passages alone, such as an index, once for all questions."""
@@ -61,6 +62,14 @@ class Questions:
     queries: Sequence[str]
     ids: Sequence[str] = ()
     gold: Sequence[frozenset[str]] = field(default_factory=tuple)
+
+
+def articles_of(passages: pl.DataFrame) -> NDArray[np.int64]:
+    """(n,) numbers of the articles of passages: their documents, where `TITLE#2` is one with `TITLE`."""
+    document, title = pl.col("doc_id"), pl.col("title").fill_null("")
+    is_paragraph = document.str.starts_with(title) & document.str.slice(title.str.len_chars()).str.contains(r"^#\d+$")
+    article = passages.select(pl.when((title != "") & is_paragraph).then(title).otherwise(document)).to_series()
+    return np.unique(article.to_numpy(), return_inverse=True)[1]
 
 
 def blocks(questions: pl.DataFrame, passages: int) -> Iterator[pl.DataFrame]:
@@ -105,8 +114,16 @@ def scores_of(spec: dict[str, Any], key: str, group: Group, questions: Questions
 
 
 def z_scores(scores: Scores) -> Scores:
-    """Each row minus its mean, divided by its population standard deviation."""
-    return (scores - scores.mean(1, keepdims=True)) / (scores.std(1, keepdims=True) + EPS)
+    """Each row minus its mean, divided by its population standard deviation.
+
+    A score of minus infinity leaves its passage out of both, and has the lowest z-score of the others; 0 in a row without.
+    """
+    left_out = np.isneginf(scores)
+    if not left_out.any():
+        return (scores - scores.mean(1, keepdims=True)) / (scores.std(1, keepdims=True) + EPS)
+    seen = np.ma.masked_array(scores, left_out)
+    z = (seen - seen.mean(1, keepdims=True)) / (seen.std(1, keepdims=True) + EPS)
+    return np.asarray(z.filled(z.min(1, keepdims=True).filled(0.0)), float)
 
 
 def neighbour_smoothed(scores: Scores, docs: NDArray[np.int64], share: float) -> Scores:
@@ -114,18 +131,10 @@ def neighbour_smoothed(scores: Scores, docs: NDArray[np.int64], share: float) ->
 
     A missing neighbour has the row's minimum. A score of minus infinity leaves its passage out: it stays, and is no neighbour.
     """
-    left_out = np.isneginf(scores)
-    z = z_scores(scores) if not left_out.any() else _finite_z_scores(scores, left_out)
+    z = z_scores(scores)
     lowest = z.min(1, keepdims=True)
     same = docs[1:] == docs[:-1]
     before, after = np.tile(lowest, z.shape[1]), np.tile(lowest, z.shape[1])
     before[:, 1:] = np.where(same, z[:, :-1], lowest)
     after[:, :-1] = np.where(same, z[:, 1:], lowest)
-    return np.where(left_out, -np.inf, z + share * np.maximum(before, after))
-
-
-def _finite_z_scores(scores: Scores, left_out: NDArray[np.bool_]) -> Scores:
-    """z-scores over the passages that are not left out, which have the lowest of these; 0 in a row without any."""
-    seen = np.ma.masked_array(scores, left_out)
-    z = (seen - seen.mean(1, keepdims=True)) / (seen.std(1, keepdims=True) + EPS)
-    return np.asarray(z.filled(z.min(1, keepdims=True).filled(0.0)), float)
+    return np.where(np.isneginf(scores), -np.inf, z + share * np.maximum(before, after))

@@ -35,7 +35,8 @@ def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cf
     """
     names_of = partial(names_in, joins=frozenset(cfg.joins), skipped=frozenset(cfg.skipped))
     parts = passages.partition_by("doc_id", maintain_order=True)
-    topics = {part["doc_id"][0]: _topic(part, names_of) for part in parts}
+    apart = _apart(part["title"][0] or "" for part in parts)
+    topics = {part["doc_id"][0]: apart.get(part["title"][0]) or _topic(part, names_of) for part in parts}
     titles = {topic for topic in topics.values() if topic}
     short = {canonical(a): canonical(b) for a, b in acronyms(passages["text"]).items()}
     rows: list[tuple[str, str, str]] = []
@@ -44,12 +45,25 @@ def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cf
         for passage, text in part.select("passage_id", "text").iter_rows():
             written = dict.fromkeys(names_of(text))
             written |= dict.fromkeys(n for n in spans_of(text, titles, cfg.longest) if stands_alone(n) or n in written)
+            written |= dict.fromkeys([canonical(part["title"][0])] if part["title"][0] in apart else [])
             names = dict.fromkeys(short.get(name, name) for name in written)
             in_triples = dict.fromkeys(filter(None, map(canonical, phrases.get(passage, ()))))
             rows += [(passage, topic, ABOUT)] if topic else []
             rows += [(passage, name, NAME) for name in names if name != topic]
             rows += [(passage, phrase, PHRASE) for phrase in in_triples if phrase != topic and phrase not in names]
     return TABLES["mentions"].frame(rows)
+
+
+def _apart(titles: Iterable[str]) -> dict[str, str]:
+    """Topics of titles that differ in a final parenthesis alone, which tells them apart, by title.
+
+    >>> _apart(["Iron Man (film)", "Iron Man (song)", "Free Guy (film)"])
+    {'Iron Man (film)': 'iron man film', 'Iron Man (song)': 'iron man song'}
+    """
+    same: dict[str, dict[str, str]] = {}
+    for title in titles:
+        same.setdefault(canonical(title), {})[title] = canonical(f"{title}.")
+    return {title: topic for of in same.values() if len(set(of.values())) > 1 for title, topic in of.items()}
 
 
 def _topic(part: pl.DataFrame, names_of: Callable[[str], list[str]]) -> str:

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 import regex
 
-from secateur.models.words import UNSPACED, WORD_CHARACTER, folded, is_cased, unit_spans
+from secateur.models.units import unit_spans
+from secateur.models.words import UNSPACED, WORD_CHARACTER, folded, is_cased
 
 __all__ = ["canonical", "longest_spans", "names_in", "spans_of", "stands_alone"]
 
@@ -29,6 +30,8 @@ _QUOTED = regex.compile(rf"{_QUOTES}\S+{_QUOTES}")
 _BETWEEN = regex.compile(rf"[^{WORD_CHARACTER[1:-1]}]+")
 _UNSPACED = regex.compile(rf"(?V1){UNSPACED}")
 _PARENTHESIS = re.compile(r"\s*[(（][^)）]*[)）]\s*$")
+_AND = re.compile(r"(?<=\w)\s&\s(?=\w)")
+_PLAIN = str.maketrans(dict(zip("łøđðıþæœ", ["l", "o", "d", "d", "i", "th", "ae", "oe"], strict=True)))  # not accents
 _POSSESSIVE = re.compile(r"['’]s\b")
 _ARTICLE = re.compile(r"^(the|a|an) ")
 INITIALS = 3  # letters and a full stop: "Jr.", "St.", "J.K." do not end a sentence
@@ -43,10 +46,12 @@ def canonical(text: str) -> str:
 
     >>> canonical("The Café's"), canonical("Free Guy (film)"), canonical("J. K. Rowling") == canonical("J.K. Rowling")
     ('cafe', 'free guy', True)
+    >>> canonical("Łukasz & Sons") == canonical("Lukasz and Sons")
+    True
     """
-    plain = folded(_PARENTHESIS.sub("", text))
+    plain = _AND.sub(" and ", folded(_PARENTHESIS.sub("", text)))
     if not plain.isascii():
-        plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", plain)))
+        plain = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", plain))).translate(_PLAIN)
     words = _BETWEEN.sub(" ", _POSSESSIVE.sub("", plain)).strip()
     return _ARTICLE.sub("", words)
 

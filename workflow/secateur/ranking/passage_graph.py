@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.core.distinct import distinct_pairs
-from secateur.models.words import word_list
+from secateur.models.units import word_list
 from secateur.ranking.bm25 import bm25_terms
 from secateur.ranking.mentions import ABOUT, PHRASE
 from secateur.ranking.names import longest_spans, spans_of

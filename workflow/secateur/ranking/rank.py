@@ -17,7 +17,16 @@ from secateur.config import plugins
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
-from secateur.ranking.group import Group, Questions, blocks, neighbour_smoothed, texts_read, top, without_excluded
+from secateur.ranking.group import (
+    Group,
+    Questions,
+    articles_of,
+    blocks,
+    neighbour_smoothed,
+    texts_read,
+    top,
+    without_excluded,
+)
 
 __all__ = ["expanded", "group_of", "rank"]
 
@@ -67,6 +76,7 @@ def group_of(passages: pl.DataFrame, embed: Embed, embed_tokens=None) -> Group:
         passages["passage_id"].to_list(),
         {},
         embed_tokens,
+        articles_of(passages),
     )
 
 
@@ -128,7 +138,8 @@ def rank(
     rankers = list(expanded(cfg.rankers.scorers, cfg.rankers.suffixes))
     for ranker in rankers:
         if ranker.module.check:
-            ranker.module.check(ranker.settings, questions, passages, is_limited)
+            for warning in ranker.module.check(ranker.settings, questions, passages, is_limited) or ():
+                ctx.warn(f"{ranker.name}: {warning}")
     if any(ranker.module.READS_GOLD for ranker in rankers):
         without = sum(question not in gold for question in questions["question_id"])
         if without:

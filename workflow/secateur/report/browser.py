@@ -15,16 +15,19 @@ __all__ = ["BYTES", "SYSTEMS", "Set", "best", "browsed"]
 BYTES = 12_000_000  # bytes of the data; the page stays below 20 MB and opens in seconds
 SYSTEMS = 12  # systems of a data set
 AT_BUDGET = ("evidence_recall", "evidence_coverage", "token_recall", "provenance_recall", "answer_gain")
-WITHOUT_BUDGET = ("f1_at_gold", "rouge_l", "token_f1", "exact_match")
+WITHOUT_BUDGET = ("f1_at_gold", "rouge_l", "token_f1", "exact_match", "typed_match")
 
 
 @dataclass(frozen=True)
 class Set:
-    """A data set: system -> traces of its questions. budget: tokens allowed; None for turns of dialogues."""
+    """A data set: system -> traces of its questions.
+
+    budget: tokens allowed, or the system made elsewhere whose length the contexts have; None for turns of dialogues.
+    """
 
     name: str
     systems: Mapping[str, Traces]
-    budget: int | None
+    budget: int | str | None
 
 
 class _Texts:
@@ -70,7 +73,7 @@ def _set(dataset: Set, texts: _Texts, most: int) -> dict[str, Any]:
     }
 
 
-def _question(traces: Sequence[Trace], budget: int | None, texts: _Texts) -> dict[str, Any]:
+def _question(traces: Sequence[Trace], budget: int | str | None, texts: _Texts) -> dict[str, Any]:
     """A question with its gold evidence, and its context under each system."""
     question = traces[0].question
     return {
@@ -83,7 +86,7 @@ def _question(traces: Sequence[Trace], budget: int | None, texts: _Texts) -> dic
     }
 
 
-def _context(trace: Trace, budget: int | None, texts: _Texts) -> dict[str, Any]:
+def _context(trace: Trace, budget: int | str | None, texts: _Texts) -> dict[str, Any]:
     """A context as numbers of texts, -1 minus the number for gold evidence; its tokens, figures and answer."""
     names = {f"{name}@{budget}": name for name in AT_BUDGET} | {name: name for name in WITHOUT_BUDGET}
     numbers = [(texts(row["text"]), row["passage_id"] in trace.gold) for row in trace.context]

@@ -15,15 +15,15 @@ from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import axes_of, claims, common, differing, paired_differences
-from secateur.evaluation.subsets import MAIN, members, of_split, resampled
-from secateur.report.format import enough_data, row_name, row_of, sizes, verdict
+from secateur.evaluation.figure import headlines
+from secateur.evaluation.subsets import MAIN, Units, members, of_split, units_of
+from secateur.evaluation.verdict import enough_data, verdict
+from secateur.report.format import row_name, row_of, sizes
 from secateur.report.table import Column, Number, interval
 
 __all__ = ["compare", "lines", "settings"]
 
 EXPERIMENTS = Path("results/experiments")
-# Without a metric, the first of these that both rows have is compared.
-DEFAULT = ("evidence_recall@claim", "f1_at_gold", "rouge_l", "answer_gain@claim", "policy_utility")
 PUBLISHED = "published: means alone, not paired"
 UNADJUSTED = {"significant": "significant, unadjusted"}  # elsewhere the word alone means: after Holm
 Comparison = dict[str, Any]
@@ -89,14 +89,18 @@ def compare(
     left, right = left.where(dataset=dataset), right.where(dataset=dataset)
     order = _order(left, right, order)
     left, right = (row if row.published else row.where(order=order) for row in (left, right))
-    default = next((m for m in DEFAULT if m in left.values("metric") and m in right.values("metric")), None)
+    both = [name for name in left.values("metric") if name in right.values("metric")]
+    # At the tokens of a row that was made elsewhere, if one was.
+    places = ("@claim", "", *(f"@{row.system.partition(':')[0]}" for row in (left, right)))
+    known = [f"{base}{at}" for ats in (places[:2], places[2:]) for base in headlines(both) for at in ats]
+    default = next((name for name in known if name in both), None)
     metric = _shared(left, right, "metric", metric or default)
-    left, right = left.where(metric=metric), right.where(metric=metric)
+    whole, (left, right) = (left, right), (left.where(metric=metric), right.where(metric=metric))
     labels = {"dataset": dataset, "order": order, "metric": metric}
     for side, row in (("a", left), ("b", right)):
         experiment = f"{row.experiment}:" if left.experiment != right.experiment else ""
         labels[side] = experiment + row.name + (" (published)" if row.published else "")
-    return labels | (_means(left, right) if left.published or right.published else _paired(left, right, labels))
+    return labels | (_means(left, right) if left.published or right.published else _paired(left, right, labels, whole))
 
 
 # --- selecting rows ------------------------------------------------------------------------------
@@ -191,25 +195,22 @@ def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: S
     return values.filter(metric=labels["metric"]).select("question_id", "value")
 
 
-def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str, pl.DataFrame]:
-    """The subset that findings are about, and question_id, cluster_id of its questions in the split that is measured.
-
-    Under `eval.min_clusters` clusters each question is its own.
-    """
+def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str, set[str], Units]:
+    """The subset that findings are about, its questions, and the units of all questions of the split that is measured."""
     inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
     (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
     (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
     asked, evidence = (_compared(row, t, f"{folder}/{t}.parquet") for t in ("questions", "evidence"))
     if "eval.min_clusters" not in config:
         raise SecateurError(f"{row.experiment} was compared by an earlier release. Fix: {command(row.experiment)}")
-    own = resampled(of_split(asked, spec["split"]), config["eval.min_clusters"])
+    own = of_split(asked, spec["split"])
     subsets = members(own, evidence, spec)
     subset = next(name for name in MAIN if subsets.get(name))
-    return subset, own.filter(pl.col("question_id").is_in(list(subsets[subset])))["question_id", "cluster_id"]
+    return subset, subsets[subset], units_of(own, evidence, max(config["eval.min_clusters"], config["eval.min_units"]))
 
 
-def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
-    """The paired difference, under the settings of the first row's experiment."""
+def _paired(left: _Row, right: _Row, labels: Mapping[str, Any], whole: tuple[_Row, _Row]) -> Comparison:
+    """The paired difference, under the settings of the first row's experiment. whole: the rows with all of their metrics."""
     config = settings(left.root, left.experiment)
     cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in config.items() if k.startswith("eval.")})
     values, axes = [], []
@@ -221,19 +222,26 @@ def _paired(left: _Row, right: _Row, labels: Mapping[str, Any]) -> Comparison:
         ]
         values.append(_values(row, labels, cfg, [v["file"] for v in variants]))
         axes.append(dict(axes_of(variants[0], row.scorer)))
-    subset, questions = _questions(left, config, labels["dataset"])
-    sample = common(questions.join(values[0], on="question_id"), values[1])
+    subset, questions, units = _questions(left, config, labels["dataset"])
+    sample = common(*(units.of(side.filter(pl.col("question_id").is_in(list(questions)))) for side in values))
     if sample.is_empty():
         raise SecateurError(f"{left.name} and {right.name} have no question in common in {labels['metric']}")
     (test,) = paired_differences([sample], cfg).drop("p_holm").to_dicts()  # one pair: nothing to adjust for
     enough = enough_data(test["n"], test["units"], cfg.min_units)
     means = {"value_a": test.pop("a"), "value_b": test.pop("b")}
+    means |= {f"tokens_{side}": _tokens(row, labels["metric"], subset) for side, row in zip("ab", whole, strict=True)}
     alone = verdict(test["p"], enough)
     ends = {
         "verdict": UNADJUSTED.get(alone, alone),
         "axes": _differing(left, right, differing(*axes, labels["metric"])),
     }
     return means | test | ends | {"published": False, "subset": subset}
+
+
+def _tokens(row: _Row, metric: str, subset: str) -> float | None:
+    """Mean tokens that a row sends at the budget of a metric; None where none are counted."""
+    sent = row.where(metric=f"tokens@{metric.partition('@')[2]}", subset=subset).rows
+    return None if sent.is_empty() else sent["value"][0]
 
 
 def _differing(left: _Row, right: _Row, axes: list[str]) -> list[str]:
@@ -269,6 +277,8 @@ def lines(comparison: Comparison) -> list[str]:
     if c["published"]:
         counts = " and ".join(f"{n} ({s})" for n, s in zip((c["n"], c["n_b"]), c["subset"], strict=True))
         return [*head, f"  difference  {c['difference']:+.4f}", f"  questions   {counts}", f"  {c['verdict']}"]
+    if c.get("tokens_a") is not None and c["tokens_b"] is not None:
+        head.append(f"  tokens      {c['tokens_a']:,.0f} and {c['tokens_b']:,.0f} sent, in the mean")
     ends = interval(Number(c["difference"], c["low"], c["high"]), Column("", 4, signed=True))
     body = [
         f"  difference  {c['difference']:+.4f} ({ends})",

@@ -33,7 +33,7 @@ class Contents:
     distractors: Sequence[Row]  # score_quantiles, acceptance
     policies: Sequence[Row]  # frontier
     peers: Sequence[Row]  # peer_costs, peer_asked
-    browsed: Sequence[Row]  # contexts (in a dialogue: selections), question_metrics, answers
+    browsed: Sequence[Row]  # contexts (in a dialogue: selections), question_metrics, answers, `length`
     browsed_sets: Sequence[Row]  # `split`, questions, evidence (in a dialogue also passages)
 
     @property

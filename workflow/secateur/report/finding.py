@@ -1,30 +1,28 @@
 """The findings of an experiment: the paired difference of each system and its best baseline, and one sentence."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from secateur.evaluation.comparison import PRIMARY, significant
+from secateur.evaluation.figure import figure_of, headlines
 from secateur.evaluation.subsets import MAIN
-from secateur.report.format import WHOLE, enough_data, more_questions, row_name, sizes, verdict
+from secateur.evaluation.verdict import UNADJUSTED, enough_data, missing_data, verdict
+from secateur.report.format import row_name, sizes
 from secateur.report.table import Column, Number, Row, Table, inline, interval
 
-__all__ = ["CONTROL", "METRICS", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
+__all__ = ["CONTROL", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
 __all__ += ["difference_of", "main_metric", "main_subset"]
 
-METRICS = {  # metric: (what rows may differ in, words for a higher first row, for a lower one)
-    "evidence_recall@claim": ("evidence", "holds more evidence than", "holds less evidence than"),
-    "token_recall@claim": ("gold words", "holds more gold words than", "holds fewer gold words than"),
-    "f1_at_gold": ("the F1 of turns", *(f"chooses turns of a {way} F1 than" for way in ("higher", "lower"))),
-    "rouge_l": ("ROUGE-L", "has a higher ROUGE-L than", "has a lower ROUGE-L than"),
-    "answer_gain@claim": ("answer gain", "has a higher answer gain than", "has a lower answer gain than"),
-    "policy_utility": ("utility", "has a higher utility than", "has a lower utility than"),
-}  # a finding is about one of these: `main_metric`
 PLAIN = "lexical"  # the family of the baselines
-YOURS = "yours"  # the family of the user's rankers; contexts made elsewhere are of the family `imported`
-OWN = (YOURS, "imported")
+YOURS = "yours"  # the family of the user's rankers
+IMPORTED = "imported"  # the family of contexts made elsewhere
+OWN = (YOURS, IMPORTED)
+PEER = "peer"  # the family of other systems
+OURS = "ours"  # every other family that ranks
 CONTROL = "control"  # the family of gold evidence, no context and the whole context, which do not rank
 AXES = ("ranker", "strongest")  # pairs that differ only in the ranker
 SIDE = {"system": "baseline", "scorer": "baseline_scorer", "baseline": "system", "baseline_scorer": "scorer"}
@@ -38,8 +36,8 @@ class Line:
     """The paired difference of a system and its best baseline: a plain ranking of the same order and form.
 
     value: mean of the system; p: after Holm; aware: the system sees the answer; top: the row with the highest mean of the
-    data set, baselines included; key: system, scorer, order and answer-awareness; needed:
-    about how many more questions a verdict needs.
+    data set, baselines included; key: system, scorer, order and answer-awareness; needed: what a verdict lacks;
+    tokens: mean tokens that the two rows send.
     """
 
     name: str
@@ -57,7 +55,8 @@ class Line:
     aware: bool
     top: str
     key: tuple = ()
-    needed: int = 0
+    needed: str = ""
+    tokens: tuple[float | None, float | None] = (None, None)
 
     @property
     def significant(self) -> bool:
@@ -72,7 +71,12 @@ class Line:
     @property
     def verdict(self) -> str:
         """Significant, not significant, or not enough data."""
-        return verdict(self.p, self.enough_data)
+        return verdict(self.p, self.enough_data, self.low, self.high)
+
+    @property
+    def own(self) -> bool:
+        """Whether the system is the user's."""
+        return self.family in OWN
 
 
 def _cell(line: Line) -> Number:
@@ -100,31 +104,36 @@ def lines(
     families: Mapping[str, str],
     min_units: int,
     metric: str | None = None,
+    against: str = PLAIN,
 ) -> list[Line]:
-    """The lines of one data set, the best difference first, those that see the answer last.
+    """The lines of one data set: the user's rows, then the best difference first, those that see the answer last.
 
     Empty without a pair of a system and a plain ranking. metrics, comparisons: rows of the data set; families: system ->
-    family; metric: by default `main_metric`.
+    family; metric: by default `main_metric`; against: PLAIN, or OURS for the user's rows and the best other system.
     """
     metric = metric or main_metric(comparisons, families)
     if metric is None:
         return []
-    subset = main_subset(comparisons)
-    shown = (pl.col("metric") == metric) & pl.col("subset").eq_missing(pl.lit(subset))
-    rows = metrics.filter(shown)
+    shown = pl.col("subset").eq_missing(pl.lit(main_subset(comparisons)))
+    rows = metrics.filter(shown, metric=metric)
     means = {_key(row): (row["value"], row["n"]) for row in rows.iter_rows(named=True)}
+    sent = metrics.filter(shown, metric=f"tokens@{metric.partition('@')[2]}")
+    tokens = {_key(row): row["value"] for row in sent.iter_rows(named=True)}
     best: dict[tuple, tuple[tuple[bool, float], Mapping[str, Any]]] = {}
-    for pair in both_ways(comparisons.filter(shown, pl.col("axis").is_in(AXES))).iter_rows(named=True):
+    for pair in both_ways(comparisons.filter(shown, pl.col("axis").is_in(AXES), metric=metric)).iter_rows(named=True):
         family, baseline = families.get(pair["system"], PLAIN), families.get(pair["baseline"])
         key, other = _key(pair), _key(pair | {new: pair[old] for new, old in SIDE.items()})
-        if baseline != PLAIN or family in (PLAIN, CONTROL) or key not in means or other not in means:
+        wanted = (
+            baseline == PLAIN if against == PLAIN else family in OWN and baseline not in (PLAIN, CONTROL, PEER, *OWN)
+        )
+        if not wanted or family in (PLAIN, CONTROL) or key not in means or other not in means:
             continue
         # Baselines that answer all questions of the system come first, then those with a higher mean.
         rank = (pair["n"] >= means[key][1], means[other][0])
         if key not in best or rank > best[key][0]:
-            best[key] = rank, pair
+            best[key] = rank, pair | {"tokens": (tokens.get(key), tokens.get(other))}
     controls = [system for system, family in families.items() if family == CONTROL]
-    top = _top(rows.filter(~pl.col("system").is_in(controls)))
+    top, highest = _top(rows.filter(~pl.col("system").is_in(controls)))
     all_lines = [
         Line(
             name=_name(pair),
@@ -134,23 +143,24 @@ def lines(
             value=means[key][0],
             enough_data=enough_data(pair["n"], pair["units"], min_units),
             aware=pair["answer_aware"],
-            top=top,
+            top=_name(pair) if means[key][0] >= highest else top,
             key=key,
-            needed=more_questions(pair["n"], pair["units"], min_units),
-            **{column: pair[column] for column in ("metric", "difference", "low", "high", "n", "units")},
+            needed=missing_data(pair["n"], pair["units"], min_units),
+            **{column: pair[column] for column in ("metric", "difference", "low", "high", "n", "units", "tokens")},
         )
         for key, (_, pair) in best.items()
     ]
-    return sorted(all_lines, key=lambda line: (line.aware, -line.difference, line.name))
+    return sorted(all_lines, key=lambda line: (line.aware, not line.own, -line.difference, line.name))
 
 
-def _top(rows: pl.DataFrame) -> str:
-    """The row with the highest mean of those that do not see the answer and answer the most questions."""
+def _top(rows: pl.DataFrame) -> tuple[str, float]:
+    """The row with the highest mean of those that do not see the answer and answer the most questions, and that mean."""
     free = rows.filter(~pl.col("answer_aware"))
     if free.is_empty():
-        return ""
+        return "", math.inf
     whole = free.filter(pl.col("n") == free["n"].max())
-    return _name(whole.sort("value", descending=True, maintain_order=True).row(0, named=True))
+    best = whole.sort("value", descending=True, maintain_order=True).row(0, named=True)
+    return _name(best), best["value"]
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -163,39 +173,26 @@ def main_subset(rows: pl.DataFrame) -> str | None:
     return next((subset for subset in MAIN if (rows["subset"] == subset).any()), None)
 
 
-def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str]) -> str | None:
-    """The metric of the finding: the first of METRICS measured on at least half as many questions as the best measured one.
+def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str], row: str | None = None) -> str | None:
+    """The metric of the finding: the first headline, on at least half of the questions of any.
 
-    Of its budgets, and of such metrics, the one with the most of the user's rows is chosen: theirs may have one length, or
-    no passages. A row counts where it has 9 in 10 of its most questions, so that a few short contexts do not decide.
+    Where a row of the user's was made elsewhere, it is measured at that row's numbers of tokens. row: one of several.
     """
     ranked = comparisons.filter(pl.col("axis").is_in(AXES))
-    counts = dict(ranked.group_by("metric").agg(pl.col("n").max()).iter_rows())
-    most = max((counts.get(metric, 0) for metric in METRICS), default=0)
-    yours: dict[str, dict[str, int]] = {}  # row of the user: metric -> questions
-    for metric, n, *systems in ranked.select("metric", "n", "system", "baseline").iter_rows():
-        for name in (name for name in systems if families.get(name) in OWN):
-            row = yours.setdefault(name, {})
-            row[metric] = max(n, row.get(metric, 0))
-    candidates = [
-        name
-        for metric in METRICS
-        if 0 < most <= 2 * counts.get(metric, 0)
-        for name in (metric, *_at_budgets(metric, counts))
-    ]
-
-    def told(metric: str) -> int:
-        """Rows of the user that have nearly as many questions as under any other candidate."""
-        most_of = (max(row.get(name, 0) for name in candidates) for row in yours.values())
-        return sum(0 < WHOLE * n <= row.get(metric, 0) for n, row in zip(most_of, yours.values(), strict=True))
-
-    return max(candidates, key=told, default=None)
-
-
-def _at_budgets(metric: str, metrics: Iterable[str]) -> list[str]:
-    """The budgets behind a mean over budgets, the lowest first."""
-    base = metric.removesuffix("claim")
-    return sorted((m for m in metrics if m.removeprefix(base).isdigit()), key=lambda m: int(m.removeprefix(base)))
+    rows = [*ranked["system"], *ranked["baseline"]]
+    row = row or next((name for name in rows if families.get(name) == IMPORTED), None)
+    is_imported = families.get(row or "") == IMPORTED
+    if is_imported:
+        ranked = ranked.filter((pl.col("system") == row) | (pl.col("baseline") == row))
+    counts = dict(ranked.group_by("metric", maintain_order=True).agg(pl.col("n").max()).iter_rows())
+    base_of = {metric: metric.partition("@")[0] for metric in counts}
+    names = dict.fromkeys([*headlines(counts), *base_of.values()])  # a plug-in may be gone since
+    at = [row.partition(":")[0]] if is_imported else ["claim", ""]
+    candidates = [f"{base}@{place}".rstrip("@") for base in names for place in at]
+    others = [metric for base in names for metric in counts if base_of[metric] == base and metric not in candidates]
+    known = [metric for metric in (*candidates, *others) if metric in counts]
+    most = max((counts[metric] for metric in known), default=0)
+    return next((metric for metric in known if 2 * counts[metric] >= most), None)
 
 
 def both_ways(pairs: pl.DataFrame, family: bool = False) -> pl.DataFrame:
@@ -214,23 +211,47 @@ def _key(row: Mapping[str, Any]) -> tuple:
 # --- in words ------------------------------------------------------------------------------------
 
 
-def sentence(dataset: str, lines: Sequence[Line]) -> str:
+def sentence(dataset: str, lines: Sequence[Line], beside: Line | None = None) -> str:
     """The finding of a data set in one sentence. A difference that is not significant is never called none.
+
+    beside: the user's row and our best one.
 
     >>> line = Line("beam", "graph", "bm25", "f1_at_gold", 0.1, 0.05, 0.15, 0.01, 50, 20, 0.5, True, False, "beam")
     >>> sentence("toy", [line])
     'toy: beam chooses turns of a higher F1 than the best baseline (bm25): +0.100, 95 % CI +0.050 to +0.150, n = 50.'
     """
     line = _chosen(lines)
-    noun, more, less = METRICS.get(line.metric) or METRICS[line.metric.partition("@")[0] + "@claim"]
-    figures = f"{line.difference:+.3f}, 95 % CI {line.interval}, n = {line.n}".replace("-", MINUS)
+    noun, more, less = _words(line.metric)
+    figures, baseline = f"{_figures(line)}, n = {line.n}{_at_tokens(line)}", f"the best baseline ({line.baseline})"
     if not line.enough_data:
-        needed = f"about {line.needed} more questions are needed for a verdict"
-        return f"{dataset}: {line.name} minus {line.baseline}: {figures}; {needed}."
-    if not line.significant:
-        rows = f"{line.name} and the best baseline ({line.baseline})"
-        return f"{dataset}: {rows} do not differ significantly in {noun} after Holm: {figures}."
-    return f"{dataset}: {line.name} {more if line.difference > 0 else less} the best baseline ({line.baseline}): {figures}."
+        said = f"{line.name} minus {line.baseline}: {figures}; {line.needed}."
+    elif not line.significant:
+        said = f"{line.name} and {baseline} do not differ significantly in {noun} after Holm: {figures}."
+    else:
+        said = f"{line.name} {more if line.difference > 0 else less} {baseline}: {figures}."
+    ours = f" Minus our best row ({beside.baseline}): {_figures(beside)}, {beside.verdict}." if beside else ""
+    return f"{dataset}: {said}{ours}"
+
+
+def _words(metric: str) -> tuple[str, str, str]:
+    """What rows may differ in, words for a higher first row, and for a lower one."""
+    figure = figure_of(metric.partition("@")[0])
+    title = figure.title
+    return figure.words or (title, f"has a higher {title} than", f"has a lower {title} than")
+
+
+def _figures(line: Line) -> str:
+    """The difference with its interval."""
+    unadjusted = ", unadjusted" if line.verdict.endswith(UNADJUSTED) else ""
+    return f"{line.difference:+.3f}, 95 % CI {line.interval}{unadjusted}".replace("-", MINUS)
+
+
+def _at_tokens(line: Line) -> str:
+    """The mean tokens that rows send which are compared at the length of one of them."""
+    at = line.metric.partition("@")[2]
+    if at in ("", "claim") or at.isdigit() or None in line.tokens:
+        return ""
+    return f", at {line.tokens[0]:,.0f} and {line.tokens[1]:,.0f} tokens"
 
 
 def small_print(lines: Sequence[Line], claimed: Sequence[int]) -> str:
@@ -243,19 +264,24 @@ def small_print(lines: Sequence[Line], claimed: Sequence[int]) -> str:
     line = _chosen(lines)
     if not line.enough_data:
         return ""
-    at = f", {min(claimed)} to {max(claimed)} tokens" if line.metric.endswith("recall@claim") else ""
-    at = f", within {budget} tokens" if (budget := line.metric.partition("@")[2]).isdigit() else at
+    base, _, at = line.metric.partition("@")
+    within = f", within {at} tokens" if at.isdigit() else ""
+    if at == "claim" and base in ("evidence_recall", "token_recall"):
+        within = f", {min(claimed)} to {max(claimed)} tokens"
+    elif at and at != "claim" and not at.isdigit():
+        within = f", each question at the tokens of {at}"
     over = sizes({"n": line.n, "units": line.units})
     highest = "" if line.top == line.name else f" The highest mean is that of {line.top}."
-    return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {line.p:.4f}), {over}{at}.{highest}"
+    return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {line.p:.4f}), {over}{within}.{highest}"
 
 
 def _chosen(lines: Sequence[Line]) -> Line:
-    """The line of the sentence: the highest mean of those that are significantly ahead, else of all.
+    """The line of the sentence: the user's, else the highest mean of those that are significantly ahead, else of all.
 
     Lines that see the answer, lack data or cover less than half of the questions count only without others.
     """
     free = [line for line in lines if not line.aware] or list(lines)
+    free = [line for line in free if line.own] or free
     enough = [line for line in free if line.enough_data] or free
     most = max(line.n for line in enough)
     wide = [line for line in enough if 2 * line.n >= most]
@@ -266,11 +292,24 @@ def _chosen(lines: Sequence[Line]) -> Line:
 def findings(
     metrics: pl.DataFrame, comparisons: pl.DataFrame, families: Mapping[str, str], min_units: int
 ) -> Iterator[tuple[str, list[Line], str]]:
-    """(data set, its lines, its sentence) of the data sets with lines. metrics, comparisons: whole tables."""
+    """(data set, its lines, its sentences) of the data sets with lines. metrics, comparisons: whole tables.
+
+    Each row of the user's has a sentence; without one, the best row has.
+    """
     measured = metrics.filter(~pl.col("published"))
     for dataset in measured["dataset"].unique(maintain_order=True):
-        dataset_lines = lines(
-            measured.filter(dataset=dataset), comparisons.filter(dataset=dataset), families, min_units
-        )
-        if dataset_lines:
-            yield dataset, dataset_lines, sentence(dataset, dataset_lines)
+        here = (measured.filter(dataset=dataset), comparisons.filter(dataset=dataset), families, min_units)
+        theirs = [name for name in here[0]["system"].unique(maintain_order=True) if families.get(name) in OWN]
+        all_lines, sentences = [], []
+        for row in (*theirs, None):
+            if row is None and all_lines:
+                break
+            metric = main_metric(here[1], families, row)
+            of_metric, ours = (lines(*here, metric, against) if metric else [] for against in (PLAIN, OURS))
+            shown = [line for line in of_metric if row is None or line.key[0] == row]
+            if shown:
+                beside = next((line for line in ours if line.key[0] == row), None)
+                sentences.append(sentence(dataset, shown, beside))
+                all_lines = all_lines or of_metric
+        if all_lines:
+            yield dataset, all_lines, " ".join(sentences)

@@ -1,44 +1,26 @@
 """What the sections of a report share: names of rows, verdicts, and rows of figures as cells, tables and plots."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from secateur.evaluation.comparison import significant
+from secateur.evaluation.figure import FIGURES
+from secateur.evaluation.verdict import NOT_ENOUGH, enough_data
 from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
-__all__ = ["MEMORY", "NOT_ENOUGH", "SEES", "Part", "difference", "dots", "enough_data", "figure", "more_questions"]
-__all__ += ["named", "not_enough_data", "note", "number", "pivoted", "row_name", "row_of", "sizes", "style", "verdict"]
-__all__ += ["SEES_ANSWER", "WHOLE", "aware_named", "of_fewer", "with_enough_data"]
+__all__ = ["MEMORY", "SEES", "SEES_ANSWER", "WHOLE", "Part", "aware_named", "difference", "dots", "figure", "named"]
+__all__ += ["not_enough_data", "note", "number", "of_fewer", "pivoted", "row_name", "row_of", "sizes", "style"]
+__all__ += ["with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
 OURS = ("secateur", "beam", "ecs")  # systems that the others are compared with
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
-MEMORY = {  # figure of a session: its title, digits
-    "memory_tokens_first": ("tokens of a session's first prompt", 0),
-    "memory_tokens_later": ("tokens of a later prompt, as sent", 0),
-    "memory_tokens_later_alone": ("the same without memory", 0),
-    "memory_tokens_to_first": ("a later prompt over its session's first", 3),
-    "memory_reuse": ("needed symbols and edges that the session has met", 3),
-    "memory_growth_first": ("symbols and edges that a first question adds", 0),
-    "memory_growth_later": ("symbols and edges that a later question adds", 0),
-    "memory_evidence_recall": ("evidence recall of all that the reader holds", 3),
-    "memory_evidence_recall_alone": ("evidence recall without memory", 3),
-    "memory_evidence_recall_equal": ("evidence recall without memory, at the tokens sent with it", 3),
-    "memory_evidence_recall_gain": ("evidence recall that memory gives at equal tokens sent", 3),
-    "memory_token_recall": ("token recall of all that the reader holds", 3),
-    "memory_token_recall_alone": ("token recall without memory", 3),
-    "memory_token_recall_equal": ("token recall without memory, at the tokens sent with it", 3),
-    "memory_token_recall_gain": ("token recall that memory gives at equal tokens sent", 3),
-}
-NOT_ENOUGH = "not enough data"
+MEMORY = {name: figure for name, figure in FIGURES.items() if name.startswith("memory_")}  # of sessions
 WHOLE = 0.9  # share of the questions from which a row is about all of them
 SEES_ANSWER = ", sees the answer"  # behind the name of a row
-FEW = 20  # questions below which there is no verdict, whatever the number of units
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -84,32 +66,9 @@ def style(row: Mapping[str, Any]) -> str:
 # --- enough data ---------------------------------------------------------------------------------
 
 
-def enough_data(n, units, min_units: int):
-    """Whether n questions in so many resampling units are enough for a verdict; takes numbers or columns."""
-    return (n >= FEW) & (units >= min_units)
-
-
-def more_questions(n: int, units: int, min_units: int) -> int:
-    """About how many more questions a verdict needs, with as many in a unit as there are.
-
-    >>> more_questions(15, 15, 10), more_questions(40, 4, 10), more_questions(40, 40, 10)
-    (5, 60, 0)
-    """
-    return max(FEW - n, math.ceil(max(min_units - units, 0) * n / max(units, 1)), 0)
-
-
 def with_enough_data(rows: pl.DataFrame, min_units: int) -> pl.DataFrame:
     """Figures or differences with the column `enough_data`."""
     return rows.with_columns(enough_data=enough_data(pl.col("n"), pl.col("units").fill_null(0), min_units))
-
-
-def verdict(p: float, enough: bool) -> str:
-    """The result of a test in words.
-
-    >>> verdict(0.01, True), verdict(0.2, True), verdict(0.01, False)
-    ('significant', 'not significant', 'not enough data')
-    """
-    return NOT_ENOUGH if not enough else "significant" if significant(p) else "not significant"
 
 
 def sizes(row: Mapping[str, Any]) -> str:

@@ -16,20 +16,11 @@ from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.evaluation.comparison import PRIMARY
-from secateur.report.format import MEMORY
+from secateur.evaluation.figure import figure_of
 
 __all__ = ["COMPARED", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
 
 COMPARED = ("metrics", "comparisons")  # the tables that pages quote
-PAIRED_CLAIMS = ("evidence_recall", "evidence_coverage", "token_recall", "semantic", "answer_gain")
-# Kept as METRIC@claim, the mean over the budgets of `eval.claim`.
-CLAIMED = (*PAIRED_CLAIMS, "qualified_kept", "tokens")
-RANKING = ("passage_recall@2", "passage_recall@5", "passage_recall@10", "all_gold@5")
-ANSWERS = ("rouge_l", "token_f1", "read_gain", "read_evidence_recall", "read_tokens")
-POLICY = tuple(f"policy_{of}" for of in ("utility", "accuracy", "tokens", "seconds"))
-FAITHFUL = "policy_faithfulness:"  # and who measured it
-OWN = "answer_gain_own@"  # and the budget of its control
-PAIRED = ("f1_at_gold", "rouge_l", "token_f1", "read_gain", "policy_utility", "passage_recall@5")
 SUBSETS = ("all", "cat1-4", "named", "bridge", "first", "later")  # of comparisons; metrics keep every subset
 DIGITS = 4
 
@@ -41,17 +32,12 @@ def keep(results: Path, docs: Path, name: str) -> Path:
         raise SecateurError(f"{home}: not there. Fix: {command(name)}")
     metrics = read_table(TABLES["metrics"], home / "metrics.parquet")
     comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
-    base = pl.col("metric").str.strip_suffix("@claim")
-    claimed = base.is_in(CLAIMED) & pl.col("metric").str.ends_with("@claim")
-    quotable = claimed | base.is_in(["f1_at_gold", *RANKING, *ANSWERS, *POLICY, *MEMORY])
-    own = pl.col("metric").str.starts_with(OWN)
-    quotable |= base.str.starts_with(FAITHFUL) | own
-    paired = own | pl.col("metric").is_in([*(f"{m}@claim" for m in PAIRED_CLAIMS), *PAIRED])
-    paired |= pl.col("axis") == PRIMARY
+    quoted, shown = ([name for name in table["metric"].unique() if _is_kept(name)] for table in (metrics, comparisons))
+    paired = pl.col("metric").is_in(shown) | (pl.col("axis") == PRIMARY)
     equal = read_table(TABLES["equal_quality"], home / "equal_quality.parquet")
     rows = {
-        "metrics": metrics.filter(quotable & ~pl.col("published")),
-        "comparisons": comparisons.filter(paired & pl.col("subset").is_in(SUBSETS) & (pl.col("axis") != "named")),
+        "metrics": metrics.filter(pl.col("metric").is_in(quoted), ~pl.col("published")),
+        "comparisons": comparisons.filter(paired, pl.col("subset").is_in(SUBSETS), pl.col("axis") != "named"),
     }
     if equal.height:
         rows["equal_quality"] = equal
@@ -66,6 +52,13 @@ def keep(results: Path, docs: Path, name: str) -> Path:
         digest = {"digest": file_digest(home / f"{table}.parquet")}
         write_kept(frame.with_columns(pl.col(pl.Float64).round(DIGITS)), docs, name, table, source | digest)
     return docs / "results" / name
+
+
+def _is_kept(metric: str) -> bool:
+    """Whether pages may quote a figure: not at each of several budgets, and of those of a policy, by whoever measured it."""
+    base, _, at = metric.partition("@")
+    figure = figure_of(base.partition(":")[0])
+    return (figure.headline or figure.kept) and (not at.isdigit() or bool(figure.cutoff))
 
 
 def write_kept(frame: pl.DataFrame, docs: Path, name: str, table: str, source: Mapping[str, str]) -> None:

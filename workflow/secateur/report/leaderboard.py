@@ -7,31 +7,27 @@ from typing import Any
 import polars as pl
 
 from secateur.evaluation.comparison import PRIMARY
-from secateur.evaluation.metric import figure_of
+from secateur.evaluation.figure import figure_of
+from secateur.evaluation.verdict import UNADJUSTED, enough_data, verdict
 from secateur.report.finding import CONTROL, OWN, Line, lines, main_metric, main_subset
-from secateur.report.format import (
-    SEES_ANSWER,
-    difference,
-    enough_data,
-    named,
-    of_fewer,
-    pivoted,
-    verdict,
-    with_enough_data,
-)
+from secateur.report.format import SEES_ANSWER, difference, named, of_fewer, pivoted, with_enough_data
 from secateur.report.table import Column, Number, Row, Table, interval
 
 __all__ = ["Board", "board_table", "boards", "embedded", "primary_table", "title_of"]
 
 STAR, LEADS = "★", "the best"
 WITHIN, MEAN = "within {} tokens", "mean of {} to {} tokens"
+OF_SYSTEM = "each question at the tokens of {}"
 OF_TURNS = {f"{level}{name}" for level in ("", "session_") for name in ("recall_any", "recall_all", "ndcg_any")}
 RANKED = {"passage_recall", "all_gold", "ndcg", *OF_TURNS}  # metrics whose number behind @ is a rank
 
 
 @dataclass(frozen=True)
 class Place:
-    """A row of a leaderboard. best: its difference to the best row; baseline: the line to its best baseline, if it has one."""
+    """A row of a leaderboard.
+
+    best: its difference to the best row; baseline: the line to its best baseline, if it has one; tokens: sent, in the mean.
+    """
 
     name: str
     family: str
@@ -40,6 +36,7 @@ class Place:
     best: Number | None
     best_verdict: str
     baseline: Line | None
+    tokens: float | None = None
 
     @property
     def label(self) -> str:
@@ -79,7 +76,7 @@ def boards(
         compared = [metric for metric in compared if metric == first or (best["metric"] == metric).any()]
         for metric in sorted(compared, key=lambda metric: (metric != first, compared.index(metric))):
             own = lines(rows, pairs, families, min_units, metric)
-            part = rows.filter(metric=metric)
+            part = _with_tokens(rows, metric)
             for order in sorted(part["order"].unique().to_list(), key=lambda order: order != "blind"):
                 here = pl.col("order").eq_missing(pl.lit(order))
                 yield Board(
@@ -88,6 +85,14 @@ def boards(
                     order,
                     _places(part.filter(here), best.filter(here, metric=metric), own, families, min_units),
                 )
+
+
+def _with_tokens(rows: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """The rows of a metric, with the mean tokens that each sends at its budget; null where none are counted."""
+    sent = rows.filter(metric=f"tokens@{metric.partition('@')[2]}")
+    keys = ["name", "order", "answer_aware", "subset"]
+    tokens = sent.select(*keys, tokens="value")
+    return rows.filter(metric=metric).join(tokens, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _places(
@@ -113,10 +118,11 @@ def _places(
                     Number(row["value"], row["low"], row["high"]),
                     row["n"],
                     Number(pair["difference"], pair["low"], pair["high"]) if pair else None,
-                    verdict(pair["p_holm"], enough)
+                    verdict(pair["p_holm"], enough, pair["low"], pair["high"])
                     if pair
                     else LEADS * ((row["name"], row["answer_aware"]) in leading),
                     to_baseline.get((row["system"], row["scorer"], row["order"], row["answer_aware"])),
+                    row["tokens"],
                 ),
             )
         )
@@ -127,9 +133,9 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
     """(metric, budget) in words; no budget for metrics without one, the judge's option for those of a judge.
 
     >>> title_of("evidence_recall@claim", (64, 512)), title_of("f1_at_gold", ())
-    (('evidence recall', 'mean of 64 to 512 tokens'), ('f1 at gold', ''))
-    >>> title_of("judged_acc@endpoint", ())[1]
-    'judged by endpoint'
+    (('evidence recall', 'mean of 64 to 512 tokens'), ('F1 of turns', ''))
+    >>> title_of("judged_acc@endpoint", ())[1], title_of("evidence_recall@myrag", ())[1]
+    ('judged by endpoint', 'each question at the tokens of myrag')
     """
     base, _, at = metric.partition("@")
     title = figure_of(base).title
@@ -138,35 +144,40 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
     if at == "claim":
         return title, "mean" if base.startswith("answer_gain") else MEAN.format(min(claimed), max(claimed))
     if not at.isdigit():
-        return title, f"judged by {at}"
+        return title, f"judged by {at}" if base.startswith("judged_") else OF_SYSTEM.format(at)
     return title, f"at {at}" if base in RANKED else WITHIN.format(at)
 
 
 def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
     """A leaderboard as a table."""
     title, budget = title_of(board.metric, claimed)
+    n = sorted({place.n for place in board.places})
+    sent = sorted({round(place.tokens) for place in board.places if place.tokens is not None})
     columns = [
         *(Column("row", align="left"), Column(title, figure_of(board.metric.partition("@")[0]).digits)),
+        *([Column("tokens", 0)] * bool(sent)),
         *(Column("minus the best", signed=True), Column("to the best", align="left")),
         *(Column("minus its best baseline", signed=True), Column("baseline", align="left")),
-        Column("to it", align="left"),
+        *(Column("to it", align="left"), *([Column("n", 0)] * (len(n) > 1))),
     ]
-    n = sorted({place.n for place in board.places})
-    if len(n) > 1:
-        columns.append(Column("n", 0))
-    rows = []
+    rows, verdicts = [], []
     for place in board.places:
         line = place.baseline
         to_it = (
             (Number(line.difference, line.low, line.high), line.baseline, line.verdict) if line else (None, None, None)
         )
-        style = "ours" if place.family in OWN else ""
-        cells = (place.label, place.value, place.best, place.best_verdict, *to_it)
-        rows.append(Row((*cells, Number(place.n)) if len(n) > 1 else cells, style))
+        verdicts += [place.best_verdict, to_it[-1] or ""]
+        cells = (place.label, place.value, *((place.tokens,) * bool(sent)), place.best, place.best_verdict, *to_it)
+        cells += (Number(place.n),) * (len(n) > 1)
+        short = tuple(cell.removesuffix(UNADJUSTED) if isinstance(cell, str) else cell for cell in cells)
+        rows.append(Row(short, "ours" if place.family in OWN else ""))
     order = f"order-{board.order}, " if board.order else ""
     counts = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
     starred = f" {STAR} yours." if any(place.family in OWN for place in board.places) else ""
-    caption = f"{board.dataset}, {order}{f'{budget}, ' if budget else ''}n {counts}.{starred}"
+    tokens = f", {sent[0]:,}{f' to {sent[-1]:,}' * (len(sent) > 1)} tokens sent" if sent else ""
+    unadjusted = any(verdict.endswith(UNADJUSTED) for verdict in verdicts)
+    told = " Intervals are unadjusted, verdicts after Holm." * unadjusted
+    caption = f"{board.dataset}, {order}{f'{budget}, ' if budget else ''}n {counts}{tokens}.{starred}{told}"
     return Table(columns, rows, caption)
 
 

@@ -7,9 +7,10 @@ import polars as pl
 
 from secateur.core.errors import one_of
 from secateur.evaluation.comparison import significant
-from secateur.evaluation.metric import figure_of
+from secateur.evaluation.figure import figure_of
+from secateur.evaluation.verdict import enough_data
 from secateur.report.finding import CONTROL, both_ways, main_metric, main_subset
-from secateur.report.format import enough_data, named, of_fewer
+from secateur.report.format import named, of_fewer
 from secateur.report.leaderboard import title_of
 from secateur.report.table import Cell, Column, Number, Row, Table
 

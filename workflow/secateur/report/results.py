@@ -27,7 +27,7 @@ import yaml
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.comparison import PRIMARY
-from secateur.evaluation.metric import figure_of
+from secateur.evaluation.figure import figure_of
 from secateur.report.finding import PLAIN, Line, both_ways, difference_of, findings
 from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
 from secateur.report.kept import COMPARED, SUBSETS, kept_source, kept_table
@@ -131,7 +131,7 @@ def _cell(row: Figures | None) -> Cell:
     base = row["metric"].removesuffix("@claim")
     if base.endswith("tokens"):
         return Number(row["value"], digits=0)
-    return figure(row, digits=MEMORY[base][1] if base in MEMORY else figure_of(base).digits)
+    return figure(row, digits=figure_of(base).digits)
 
 
 # --- all kept figures of an experiment ------------------------------------------------------------
@@ -153,7 +153,7 @@ def complete(docs: Path, name: str) -> str:
 def _figures(rows: pl.DataFrame) -> str:
     """A line a row, a column a metric; figures of memory, which have one row, a line each."""
     if rows["metric"].is_in(list(MEMORY)).all():
-        lines = [Row((MEMORY[row["metric"]][0], _cell(row), row["n"])) for row in rows.iter_rows(named=True)]
+        lines = [Row((MEMORY[row["metric"]].title, _cell(row), row["n"])) for row in rows.iter_rows(named=True)]
         return markdown(Table([Column("figure"), Column("mean"), Column("questions")], lines))
     return _by_metric(rows.filter(pl.col("units").max().over("metric") > 1), "name")  # a single unit bounds nothing
 

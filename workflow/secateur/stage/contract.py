@@ -27,10 +27,11 @@ import polars as pl
 from secateur.config.leaves import load
 from secateur.core.artifacts import abandoned, atomic, file_digest, naming, read_json, write_json
 from secateur.core.errors import SecateurError, Unusable, refused
-from secateur.core.redaction import redacted
+from secateur.core.redaction import redacted, without_secrets
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table, read_tables, read_vectors, write_parts, write_table
+from secateur.core.tables.table import made_anew, read_table, read_tables, read_vectors, write_parts, write_table
 from secateur.core.tables.vectors import Packed
+from secateur.models.admission import ADMITTED
 from secateur.models.kernels import gpu_expected
 from secateur.stage import provenance
 from secateur.stage.threads import held_to
@@ -201,7 +202,7 @@ def _digests(job: Job) -> dict[str, str]:
         if written != digest:
             raise SecateurError(
                 f"{path}: changed since its stage wrote it: its content differs from {record}. "
-                f"Fix: remove it, then snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', 'NAME')} -- {path}"
+                f"Fix: remove it, then {made_anew(path)}"
             )
     return found
 
@@ -228,6 +229,7 @@ def _record(
         "cpu_seconds": round(time.process_time() - cpu, 3),
         "peak_bytes": used.ru_maxrss * 1024,
         "device": provenance.device_used(),
+        "models": ADMITTED,
         "threads": job.threads,
         "counts": ctx.counts,
         "warnings": ctx.warnings,
@@ -239,7 +241,7 @@ def _record(
         "metrics": metrics,
         "failure": failure,
     }
-    return json.loads(redacted(json.dumps(record, ensure_ascii=False, default=str)))
+    return without_secrets(json.loads(json.dumps(record, ensure_ascii=False, default=str)))
 
 
 def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
@@ -249,6 +251,9 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     `failure.json` in the place of the record. Errors are raised again.
     """
     log = _logger(job)
+    ADMITTED.clear()
+    with suppress(OSError):  # Linux's record of the peak begins anew, in a process that ran other stages
+        Path("/proc/self/clear_refs").write_text("5")
     cache = Path(os.environ.get("SECATEUR_CACHE", job.root / ".cache"))
     ctx, outputs = Context(log, cache, job.axes, job.code, job.threads), Outputs(job.outputs)
     started, failure = (time.monotonic(), time.process_time()), job.record.with_name("failure.json")

@@ -20,15 +20,15 @@ from secateur.config.leaves import leaves
 from secateur.core import layout
 from secateur.core.artifacts import atomic, read_json
 from secateur.core.cache import digest
-from secateur.core.redaction import redacted
+from secateur.core.redaction import without_secrets
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import DAMAGED, META, Table, TableError, read_table, write_table
+from secateur.evaluation.figure import headlines, summaries
 from secateur.evaluation.subsets import MAIN
 from secateur.stage.lineage import Record, cost, upstream
 
 __all__ = [
     "FOLDER",
-    "HEADLINES",
     "ROW",
     "collect",
     "record_at",
@@ -41,19 +41,6 @@ __all__ = [
 FOLDER = "ledger"  # under results
 ROW = ["experiment", "dataset", "system", "order"]  # identifies a variant; its runs differ in their fingerprints
 IDENTITY = ("stage", "axes", "config", "code", "inputs")  # fields of a record that its output bytes depend on
-HEADLINES = (  # metrics that a run shows, with their intervals; the suffix @claim is dropped
-    "evidence_recall@claim",
-    "token_recall@claim",
-    "evidence_coverage@claim",
-    "passage_recall@5",
-    "answer_gain@claim",
-    "f1_at_gold",
-    "rouge_l",
-    "judged_acc",
-    "policy_utility",
-    "memory_tokens_to_first",
-)
-CURVES = {metric.partition("@")[0] for metric in HEADLINES} | {"tokens"}  # that a run shows over the budget
 POLICY = "policy"  # scorer of the figures of a policy
 DEFAULTS = "system/_default.yaml"  # the options of a system that states none
 
@@ -126,11 +113,12 @@ def _shown(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the policy, else of the best scorer; one that does not see the answer is preferred."""
     if (rows["scorer"] == POLICY).any():  # its baselines are scorers beside it
         return rows.filter(scorer=POLICY)
-    own = _of_main(rows).filter(pl.col("metric").is_in(HEADLINES))
+    own = _of_main(rows)
+    shown = summaries(own["metric"])
+    own = own.filter(pl.col("metric").is_in(shown))
     if own.is_empty() or own["scorer"].null_count() == own.height:
         return rows
-    first = next(metric for metric in HEADLINES if (own["metric"] == metric).any())
-    best = own.filter(pl.col("metric") == first).sort(
+    best = own.filter(pl.col("metric") == shown[0]).sort(
         "answer_aware", "n", "value", "scorer", descending=[False, True, True, False]
     )
     same = pl.col("scorer").eq_missing(best["scorer"][0]) & (pl.col("answer_aware") == best["answer_aware"][0])
@@ -150,12 +138,13 @@ def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
     """
     found = []
     whole = _of_main(rows)
+    shown, curves = {*summaries(whole["metric"])}, {*headlines(whole["metric"]), "tokens"}
     for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
-        if metric in HEADLINES or metric.startswith("judged_acc@"):  # of each judge
+        if metric in shown:
             name = metric.removesuffix("@claim").replace("@", "/")
             names = (name, f"interval/{name}_low", f"interval/{name}_high")
             found += [(name, value, 0) for name, value in zip(names, values, strict=True) if value is not None]
-        if (at := re.fullmatch(r"(\w+)@(\d+)", metric)) and at[1] in CURVES:
+        if (at := re.fullmatch(r"(\w+)@(\d+)", metric)) and at[1] in curves:
             found.append((f"{at[1]}/by_budget", values[0], int(at[2])))
     return found
 
@@ -196,8 +185,8 @@ def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record]
         "place": 0,
         "started": min(map(started, behind)),
         "finished": max(record["finished"] for record in [*behind, last]),
-        "params": redacted(json.dumps(said | _changed(behind, conf) | _overridden(behind, conf))),
-        "config": redacted(json.dumps(settings, indent=1)),
+        "params": json.dumps(without_secrets(said | _changed(behind, conf) | _overridden(behind, conf))),
+        "config": json.dumps(without_secrets(settings), indent=1),
         "metrics": json.dumps(_figures(shown) + costs),
         "figures": rows.write_csv(),
         "data": json.dumps(_data(key, behind)),
@@ -243,7 +232,7 @@ def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
             "stage": record["stage"],
             "finished": record["finished"],
             "failed": record["failure"] is not None,
-            "record": redacted(json.dumps(record)),
+            "record": json.dumps(without_secrets(record)),
         }
         for record in chosen
     ]

@@ -59,4 +59,4 @@ def warned(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[s
     for record in sorted(behind, key=lambda record: (record["stage"], json.dumps(record["axes"], sort_keys=True))):
         about = record["axes"].get("dataset") or record["axes"].get("corpus", "")
         told |= dict.fromkeys((about, record["stage"], text) for text in record["warnings"])
-    return [f"{about}, {stage}: {text}" for about, stage, text in told]
+    return [", ".join(filter(None, (about, f"{stage}: {text}"))) for about, stage, text in told]

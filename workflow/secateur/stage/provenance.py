@@ -16,7 +16,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from secateur.config.code import contents, digest_of, imports, module_file, without_docs
+from secateur.config.code import contents, digest_of, imports, module_file, source_digest
 from secateur.core.cache import RequestCache
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -103,7 +103,7 @@ def _parts(rule: str, root: Path, plugins: tuple[str, ...]) -> list[tuple[str, s
         raise SecateurError(
             f"{', '.join(missing)}: no such module on the Python path. Fix: install it, or set PYTHONPATH."
         )
-    parts = [(f"rule {rule}", text), (f"scripts/{rule}.py", without_docs(script.read_text(encoding="utf-8")))]
+    parts = [(f"rule {rule}", text), (f"scripts/{rule}.py", source_digest(script))]
     parts += contents(library, imports(library, script, plugins))
     return parts + [(f"table {name}", f"{name}:{TABLES[name].digest}") for name in rule_tables(rule, text)]
 

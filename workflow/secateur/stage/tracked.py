@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from secateur.core.cache import digest
-from secateur.stage.ledger import HEADLINES, ROW, started
+from secateur.evaluation.figure import summaries
+from secateur.stage.ledger import ROW, started
 
 __all__ = ["CURRENT", "JOBS", "STATE", "SUPERSEDED", "Run", "mlflow_name", "runs_of", "view"]
 
@@ -165,7 +166,8 @@ def _covering(names: Sequence[str], runs: Sequence[Run]) -> list[str]:
 def view(runs: Sequence[Run]) -> str:
     """The view of an experiment's runs as MLflow's pages read it: filter, order and columns, none of them empty."""
     counts = Counter(name for run in runs for name in {metric for metric, _, _ in run.metrics})
-    heads = [name for name in (mlflow_name(metric.removesuffix("@claim")) for metric in HEADLINES) if counts[name]]
+    names = [name.replace("/", "@") for name in counts if not name.endswith("/by_budget")]
+    heads = [name.replace("@", "/") for name in summaries(names)]
     figures = _covering(sorted(heads, key=lambda name: -counts[name]), runs) or ["wall_seconds"]  # jobs have no figures
     params = [name for name in SHOWN if any(name in run.params for run in runs)] or ["stage"]
     columns = [*(f"params.`{name}`" for name in params), *(f"metrics.`{name}`" for name in [*figures, "cpu_seconds"])]

@@ -8,6 +8,7 @@ are written, so a root that refuses them costs no figure; the tag `secateur.arti
 
 import logging
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -137,6 +138,8 @@ def _client(uri: str) -> Iterator[Any]:
         yield MlflowClient(uri)
     except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:  # requests' errors are OSErrors
         fix = "start the server or unset MLFLOW_TRACKING_URI; the next run catches up, and so does `secateur track`"
+        if re.search(r"\b40[13]\b", str(error)):
+            fix = "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN, to what the server takes"
         if uri.startswith("sqlite:"):
             path = uri.removeprefix("sqlite:///")
             fix = f"wait if another process writes to it; else delete {path}, then `secateur track --rebuild`"

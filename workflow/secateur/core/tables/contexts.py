@@ -10,7 +10,7 @@ __all__ = ["DECLARED"]
 DECLARED = (
     Table(
         "contexts",
-        1,
+        2,
         "The text that a reader gets for each question within each budget, row by row: the texts of the rows, joined in "
         "order, are sent.",
         "assemble_contexts, recall_context, import_contexts",
@@ -21,7 +21,8 @@ DECLARED = (
             "answer_aware": Column(B, "whether the scorer sees the gold answer"),
             "budget": Column(
                 I32,
-                "maximum tokens of the whole text as sent; recalled: of its new part, since the reader still has the rest",
+                "maximum tokens of the whole text as sent; recalled: of its new part, since the reader still has the rest; "
+                "0: as long as a context made elsewhere",
             ),
             "place": Column(I32, "row, from 0"),
             "form": Column(S, "form of the text (assembly.form)"),
@@ -34,6 +35,10 @@ DECLARED = (
             "says": Column(S, "the row in words, if the text is symbols", True),
             "tokens": Column(I32, "tokens of the whole text as sent, the same in each of its rows"),
         },
-        {"tokens within the budget": (pl.col("tokens") <= pl.col("budget")) | (pl.col("scorer") == "recalled")},
+        {
+            "tokens within the budget": (pl.col("tokens") <= pl.col("budget"))
+            | (pl.col("budget") == 0)
+            | (pl.col("scorer") == "recalled")
+        },
     ),
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "Table",
     "TableError",
     "check",
+    "made_anew",
     "problems",
     "read_table",
     "read_tables",
@@ -247,7 +249,7 @@ def read_table(table: Table, path: Path) -> pl.DataFrame:
     """
     with _opened(table, path) as file:
         frame = _frame(table, file.read())
-    check(table, frame, str(path), f"remove it, then {_made_anew(path)}")
+    check(table, frame, str(path), f"remove it, then {made_anew(path)}")
     return frame
 
 
@@ -257,7 +259,7 @@ def read_vectors(table: Table, path: Path) -> Packed:
     with _opened(table, path) as file:
         places = file.read(columns=[key])[key].to_numpy()
         if not np.array_equal(places, np.arange(len(places))):
-            raise TableError(f"{path}: {key} is not 0, 1, 2, ... Fix: remove it, then {_made_anew(path)}")
+            raise TableError(f"{path}: {key} is not 0, 1, 2, ... Fix: remove it, then {made_anew(path)}")
         rows = np.empty((len(places), file.schema_arrow.field(name).type.byte_width), np.int8)
         start = 0
         for group in range(file.num_row_groups):  # `iter_batches` would hold the whole file in memory too
@@ -267,9 +269,13 @@ def read_vectors(table: Table, path: Path) -> Packed:
     return Packed(rows, places)
 
 
-def _made_anew(path: Path) -> str:
+def made_anew(path: Path) -> str:
+    """The command that makes a file of a stage again, under the overrides of the run that asks."""
     own = Path(path).parent.name if "experiments" in Path(path).parts else "NAME"
-    return f"snakemake --config experiment={os.environ.get('SECATEUR_EXPERIMENT', own)} -- {path}"
+    overrides = os.environ.get("SECATEUR_OVERRIDES", "[]")
+    asked = f"experiment={os.environ.get('SECATEUR_EXPERIMENT', own)}"
+    asked += f" {quote(f'overrides={overrides}')}" * (overrides != "[]")
+    return f"snakemake --config {asked} -- {path}"
 
 
 @contextmanager
@@ -277,7 +283,7 @@ def _opened(table: Table, path: Path) -> Iterator[pq.ParquetFile]:
     """An open file of the table under today's declaration; damage in it raises TableError, also while it is read."""
     path = Path(path)
     if not path.exists():
-        raise TableError(f"{path}: no such table; {table.writer} writes it. Fix: {_made_anew(path)}")
+        raise TableError(f"{path}: no such table; {table.writer} writes it. Fix: {made_anew(path)}")
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             metadata = file.schema_arrow.metadata or {}
@@ -291,7 +297,7 @@ def _opened(table: Table, path: Path) -> Iterator[pq.ParquetFile]:
             raise
         cause = f"{type(error).__name__}: {error}".splitlines()[0]
         raise TableError(
-            f"{path}: not a readable Parquet file ({cause}). Fix: remove it, then {_made_anew(path)}"
+            f"{path}: not a readable Parquet file ({cause}). Fix: remove it, then {made_anew(path)}"
         ) from error
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from secateur.core.errors import nearest
 from secateur.datasets.containment import quotable_groups
+from secateur.datasets.conversations import joined
 from secateur.datasets.reading import TEXT, Forms, Problems
 from secateur.datasets.schema import (
     Corpus,
@@ -70,7 +71,7 @@ TAKEN = {"all", "cat1-4"}  # parts of the questions, which tables name beside ho
 
 
 def corpus_of(objects: Objects, problems: Problems) -> Corpus:
-    """The passages; a passage's position is its place among the objects of its document.
+    """The passages; a passage's position is its place among the objects of its document or conversation.
 
     Raises SecateurError with all problems, those noted before included.
     """
@@ -96,17 +97,17 @@ def corpus_of(objects: Objects, problems: Problems) -> Corpus:
         length[doc] += 1
     problems.stop()
     counts = {"passages": len(rows), "documents": len(length)}
-    moved = _groups_out_of_order(rows)
-    return Corpus(passages_frame(rows), counts | ({"conversations_out_of_file_order": moved} if moved else {}))
-
-
-def _groups_out_of_order(rows: Sequence[dict[str, Any]]) -> int:
-    """Groups with speakers whose documents stand in another order than that of their ids, in which they are read."""
-    documents: dict[str, dict[str, None]] = {}
-    for row in rows:
-        if row["speaker"]:
-            documents.setdefault(row["group_id"], {})[row["doc_id"]] = None
-    return sum(list(names) != sorted(names) for names in documents.values())
+    as_filed = passages_frame(rows)
+    passages = joined(as_filed)
+    for name, groups in passages.group_by("doc_id", maintain_order=True).agg(pl.col("group_id").unique()).iter_rows():
+        if len(groups) > 1:  # a conversation is a document of its group's name
+            problems.add("passages", f"doc {name!r} has the name of a conversation, group {name!r}: another is needed")
+    problems.stop()
+    sessions = len(length) - passages["doc_id"].n_unique()
+    of_group = [dict(frame.group_by("group_id").agg("passage_id").iter_rows()) for frame in (as_filed, passages)]
+    by_date = sum(of_group[1][group] != order for group, order in of_group[0].items())
+    told = {"documents_read_as_sessions": sessions, "conversations_not_read_as_in_the_file": by_date}
+    return Corpus(passages, counts | {name: count for name, count in told.items() if count})
 
 
 def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, problems: Problems) -> Questions:

@@ -128,7 +128,7 @@ def read_files(
 
 def split_text(text: str) -> tuple[str, ...]:
     """The sentences of a paragraph; in Latin letters those of the reference rows."""
-    return tuple(sentence for sentence, _, _ in sentences(text, published=True))
+    return tuple(sentence for sentence, _, _ in sentences(text))
 
 
 def article(record: Mapping[str, str]) -> Paragraph:

@@ -9,6 +9,7 @@ from secateur.ecs.reading.engine import first_logprobs
 from secateur.ecs.reading.pairs import Pairs
 from secateur.ecs.reading.template import Passage, Question, passage_line
 from secateur.models.causal import CausalLM
+from secateur.models.marks import Rendered
 from secateur.models.served import Served
 from secateur.models.thoughts import ended, marked
 
@@ -47,9 +48,8 @@ def _prompt(lm: CausalLM | Served, question: Question, passage: Passage, sentenc
     text = "\n".join([*lines, "", f"{sentence} Answer yes or no."])
     if not lm.tokenizer.chat_template:
         return f"{text}\nAnswer:"
-    turns = [{"role": "user", "content": text}]
-    template = lm.tokenizer.apply_chat_template  # one that cannot think reads no `enable_thinking`
-    return ended(template(turns, tokenize=False, add_generation_prompt=True, enable_thinking=False))
+    # A template that cannot think reads no `enable_thinking`.
+    return Rendered(ended(lm.encoder.marks.rendered(lm.tokenizer, text, enable_thinking=False)))
 
 
 def prompt_form(lm: CausalLM | Served) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from secateur.ecs.reading.pairs import Pairs, total_logprobs
 from secateur.ecs.reading.template import Passage, Question
 from secateur.models.causal import CausalLM
 from secateur.models.served import Served
-from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, content_words, words
+from secateur.models.units import content_words
+from secateur.models.words import PLAIN_PUNCTUATION, UNSPACED, words
 
 __all__ = ["count_rivals", "rival_share", "rivals"]
 

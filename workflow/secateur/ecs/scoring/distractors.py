@@ -35,8 +35,9 @@ def pool(questions: pl.DataFrame, passages: pl.DataFrame, count: int, seed: int)
 
 
 def by_kind(scores: pl.DataFrame, pooled: pl.DataFrame) -> pl.DataFrame:
-    """Scores (question_id, passage_id, value) with the kind of each passage for its question."""
-    return scores.join(pooled, on=["question_id", "passage_id"]).select("question_id", "kind", "value")
+    """(question_id, kind, scores): the columns of `scores` beside its keys, with the kind of each passage for its question."""
+    keys = ("question_id", "passage_id")
+    return scores.join(pooled, on=keys).select("question_id", "kind", pl.exclude(*keys, "kind"))
 
 
 def rankings(scores: pl.DataFrame) -> pl.DataFrame:
@@ -50,16 +51,18 @@ def rankings(scores: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(tables)
 
 
-def acceptances(scores: pl.DataFrame, thresholds: Mapping[str, float]) -> pl.DataFrame:
-    """(question_id, metric, value): share of the passages of each kind that score above each threshold."""
-    return pl.concat(
-        _means(
-            scores.filter(pl.col("kind") == kind).with_columns(value=(pl.col("value") > tau).cast(pl.Float64)),
-            f"accepts_{kind}@{name}",
-        )
-        for name, tau in thresholds.items()
-        for kind in KINDS
-    )
+def acceptances(scores: pl.DataFrame, thresholds: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
+    """(question_id, metric, value): share of the passages of each kind that have every score above its own threshold.
+
+    A passage that lacks one of the scores is left out. scores: question_id, kind, and a column per score.
+    thresholds: name -> score -> its threshold.
+    """
+    tables = []
+    for name, taus in thresholds.items():
+        above = pl.all_horizontal(pl.col(score) > tau for score, tau in taus.items())
+        accepted = scores.drop_nulls(list(taus)).select("question_id", "kind", value=above.cast(pl.Float64))
+        tables += [_means(accepted.filter(kind=kind), f"accepts_{kind}@{name}") for kind in KINDS]
+    return pl.concat(tables)
 
 
 def curve(scores: pl.DataFrame) -> pl.DataFrame:

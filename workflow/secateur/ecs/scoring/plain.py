@@ -3,7 +3,7 @@
 import polars as pl
 
 from secateur.ecs.names import LENGTH, OVERLAP, PLAIN, SPEAKER
-from secateur.models.words import content_words, word_list
+from secateur.models.units import content_words, word_list
 
 __all__ = ["length", "names_speaker", "overlap", "plain_feature"]
 

@@ -35,5 +35,6 @@ def qualified(case: Case, settings: Settings) -> Iterator[tuple[bool, bool]]:
         qualifiers = qualifiers_of(text, listed)
         if qualifiers:
             held = case.holds(passage, settings.min_content)
-            missing = qualifiers - qualifiers_of(" ".join(case.lines.get(passage, ())), listed)
+            shown = qualifiers_of(" ".join(case.lines.get(passage, ())), listed)
+            missing = frozenset() if passage in case.whole else qualifiers - shown
             yield held, held and not missing

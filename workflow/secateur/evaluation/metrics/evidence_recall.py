@@ -14,7 +14,7 @@ from secateur.evaluation.metric import Embed, Figure
 
 __all__ = ["FIGURE", "Settings", "measure"]
 
-FIGURE = Figure("evidence recall")
+FIGURE = Figure("evidence recall", order=1, words=("evidence", "holds more evidence than", "holds less evidence than"))
 
 
 @dataclass(frozen=True)

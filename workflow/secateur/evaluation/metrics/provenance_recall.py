@@ -19,4 +19,5 @@ FIGURE = Figure("provenance recall", headline=False)
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
     """A value for each case; None without provenance."""
     for case in cases:
-        yield float(np.mean([p in case.lines for p in case.gold.passages])) if case.traceable else None
+        named = [passage in case.lines or passage in case.whole for passage in case.gold.passages]
+        yield float(np.mean(named)) if case.traceable else None

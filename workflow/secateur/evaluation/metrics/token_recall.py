@@ -11,7 +11,12 @@ from secateur.evaluation.metric import Embed, Figure
 
 __all__ = ["FIGURE", "Settings", "measure"]
 
-FIGURE = Figure("token recall", floor=True)
+FIGURE = Figure(
+    "token recall",
+    floor=True,
+    order=2,
+    words=("gold words", "holds more gold words than", "holds fewer gold words than"),
+)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:

@@ -8,7 +8,7 @@ from secateur.evaluation.metric import Embed, Figure
 
 __all__ = ["FIGURE", "Settings", "measure"]
 
-FIGURE = Figure("tokens used", digits=0, better="", headline=False)
+FIGURE = Figure("tokens used", digits=0, better="", headline=False, kept=True, order=40)
 
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.consolidation.alias_file import read_aliases
 from secateur.graph.consolidation.compress import Budget, Members, compress, same_tokens
@@ -19,7 +20,7 @@ from secateur.graph.consolidation.remap import remap_edges, remap_mentions
 from secateur.graph.consolidation.screen import Pairs
 from secateur.ranking.acronyms import acronyms
 
-__all__ = ["Graph", "aliases_of", "consolidated"]
+__all__ = ["Graph", "aliases_of", "consolidate", "consolidated"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,22 @@ class Graph:
     tombstones: pl.DataFrame
     edge_sources: pl.DataFrame
     run_edges: pl.DataFrame
+
+
+def consolidate(
+    cfg,
+    passages: pl.DataFrame,
+    entities: pl.DataFrame,
+    edges: pl.DataFrame,
+    sources: pl.DataFrame,
+    runs: pl.DataFrame,
+    ctx,
+) -> Graph:
+    """The graph without aliases. cfg: the option `consolidation`; runs: the table `run_edges`."""
+    forced = Path(cfg.aliases) if cfg.aliases else None
+    if forced and not forced.is_file():
+        raise SecateurError(f"consolidation.aliases: no file {forced}. Fix: correct the path, or leave it out.")
+    return consolidated(cfg, aliases_of(cfg, entities, passages, forced, ctx), edges, sources, runs)
 
 
 def consolidated(
@@ -74,7 +91,13 @@ def aliases_of(cfg, entities: pl.DataFrame, passages: pl.DataFrame, alias_file: 
     budget = _budget(cfg, len(texts))
     pairs = _near(cfg, vectors, budget)
     near = _at_least(pairs, cfg.tau)
-    settings = {"link": cfg.tau - cfg.slack, "guarded": cfg.guarded, "forced": forced, "forbidden": listed}
+    settings = {
+        "link": cfg.tau - cfg.slack,
+        "guarded": cfg.guarded,
+        "forced": forced,
+        "forbidden": listed,
+        "apart": cfg.apart,
+    }
     merged, rules = alias_groups(texts, vectors, near, short_forms=short_forms, **settings)
     ctx.counts |= {"pairs": len(near[0]), "groups": len(merged), "acronyms": len(short_forms)}
     medoid_of = {n: medoid for group, medoid in zip(merged, medoids(vectors, merged), strict=True) for n in group}
@@ -123,7 +146,7 @@ def _within_budget(
         return members
 
     def blocked(a: int, b: int) -> bool:
-        return forbidden(a, b) or (cfg.guarded and blocked_by(texts[a], texts[b]) is not None)
+        return forbidden(a, b) or (cfg.guarded and blocked_by(texts[a], texts[b], cfg.apart) is not None)
 
     pairs = _at_least(pairs, cfg.floor)
     pairs = same_tokens(texts, pairs) if cfg.guarded else pairs

@@ -35,12 +35,14 @@ def alias_groups(
     forced: Iterable[tuple[int, int]] = (),
     forbidden: Collection[frozenset[int]] = (),
     short_forms: Iterable[tuple[int, int]] = (),
+    apart: Collection[str] = (),
 ) -> tuple[list[list[int]], dict[int, str]]:
     """(sorted alias groups of two or more entities, the rule by which each member joined).
 
     Forced pairs join first, then acronyms and equal normal forms (under complete link where a name differs in its ending),
     then pairs by falling cosine under complete link: every pair of a group has cosine >= `link`. Without `guarded` (the
-    released code), whole components are joined. No group has a pair of `forbidden`.
+    released code), whole components are joined. No group has a pair of `forbidden`. apart: more words on
+    which members must agree.
     """
     from scipy.cluster.hierarchy import DisjointSet
 
@@ -52,7 +54,7 @@ def alias_groups(
 
     def alike(a: int, b: int, least: float) -> bool:
         across = [(x, y) for x in groups.subset(a) for y in groups.subset(b)]
-        if any(blocked_by(texts[x], texts[y]) for x, y in across):
+        if any(blocked_by(texts[x], texts[y], apart) for x, y in across):
             return False
         return least == -1 or all(float(vectors[x] @ vectors[y]) >= least for x, y in across)
 

@@ -16,8 +16,9 @@ from secateur.core.layout import NONE
 from secateur.core.tables.vectors import Packed
 from secateur.graph.retrieval.candidates import CodebookArrays, GroupRuns, Symbols, coarse_run_scores, fine_run_terms
 from secateur.models.kernels import cosines, first_of_equal
+from secateur.models.prompts import asked
 from secateur.ranking.bm25 import Bm25
-from secateur.ranking.group import Scores, neighbour_smoothed, texts_read, top, z_scores
+from secateur.ranking.group import Scores, articles_of, neighbour_smoothed, texts_read, top, without_excluded, z_scores
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 
 __all__ = [
@@ -93,6 +94,7 @@ class GraphRanking:
         titles = passages["title"].fill_null("").to_list()
         self.titled = [f"{title} {text}" for title, text in zip(titles, self.texts, strict=True)]
         _, self.docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
+        self.articles = articles_of(passages)
         self.places = {p: n for n, p in enumerate(self.ids)}
         self.run_edges = run_edges.filter(pl.col("passage_id").is_in(self.ids)).sort("run_id", "n")
         weighted = cfg.coarse == "idf_maxpair"
@@ -116,7 +118,7 @@ class GraphRanking:
     @cached_property
     def passage_graph(self) -> PassageGraph:
         """The passages as a graph of their mentions."""
-        return PassageGraph.of(self.mentions, self.places, self.docs, self.titled, self.cfg)
+        return PassageGraph.of(self.mentions, self.places, self.articles, self.titled, self.cfg)
 
     @cached_property
     def lines(self) -> tuple[Packed, PassageUnits]:
@@ -148,12 +150,12 @@ class GraphRanking:
         count = len(self.ids)
         signals = {"bm25": self.words.scores(texts) if self.cfg.w_bm25 else np.zeros((len(texts), count))}
         if self.cfg.w_dense:
-            signals["dense"] = cosines(self.embedder.embed(texts), self.vectors, self.first)
+            signals["dense"] = cosines(self.embedder.embed(asked(texts)), self.vectors, self.first)
         if self.group and self.cfg.w_run:
             signals["run"] = self.runs.best(coarse, count)
         if self.group and self.cfg.w_line:
             vectors, lines = self.lines
-            signals["line"] = lines.best(vectors.products(self.embedder.embed(texts)), count)
+            signals["line"] = lines.best(vectors.products(self.embedder.embed(asked(texts))), count)
         return signals
 
     @cached_property
@@ -227,3 +229,30 @@ def best_lines(ranking: GraphRanking, candidates: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame()
     distinct = pl.concat(lines).unique("edge_id", keep="first", maintain_order=True)
     return distinct.with_row_index("rank").with_columns(question_id=pl.lit(best["question_id"][0]))
+
+
+@dataclass(frozen=True)
+class RankedBlock:
+    """A block of questions, a frame a question: candidate runs, what is ranked (passages or lines), steps of the walk."""
+
+    candidates: list[pl.DataFrame]
+    rankings: list[pl.DataFrame]
+    steps: list[pl.DataFrame]
+
+
+def rank_block(
+    ranking: GraphRanking, questions: pl.DataFrame, symbols: Sequence[Symbols], candidates: bool = True
+) -> RankedBlock:
+    """Rank the passages of a group for some of its questions, or the lines of the best runs if the option says so.
+
+    candidates: whether those of passages are asked for, too.
+    """
+    texts, qids = questions["text"].to_list(), questions["question_id"].to_list()
+    coarse, of_lines = ranking.coarse(texts, symbols), ranking.cfg.units == "runs"
+    wanted = coarse is not None and (candidates or of_lines)
+    best = best_candidates(ranking, coarse, qids, symbols) if wanted else []
+    if of_lines:
+        return RankedBlock(best, [best_lines(ranking, frame) for frame in best if frame.height], [])
+    scores, origins = ranking.scores(texts, coarse)
+    ranked = best_passages(ranking, without_excluded(scores, questions, ranking.ids), qids)
+    return RankedBlock(best, ranked, walk_steps(ranking, ranked, origins) if origins is not None else [])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.models.words import word_list
+from secateur.models.units import word_list
 from secateur.ranking.group import top
 from secateur.ranking.passage_graph import NO_PLACE, PassageGraph
 

@@ -120,7 +120,8 @@ def reply(prompt: Prompt, extraction: Extraction) -> str | None:
 
 def _points(prompt: Prompt, extraction: Extraction) -> list[dict]:
     """The passages of the reports that share a word with the question's phrases, scored by the number of such words."""
-    from secateur.models.words import units, words  # not in a peer's environment, which has none of our packages
+    from secateur.models.units import units
+    from secateur.models.words import words  # not in a peer's environment, which has none of our packages
 
     asked = {word for phrase in extraction.phrases(prompt.last) for word in words(phrase)}
     passages = dict.fromkeys(

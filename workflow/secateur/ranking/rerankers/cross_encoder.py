@@ -60,12 +60,13 @@ def _loaded(settings: Settings, device: str):
     from secateur.core.errors import SecateurError
     from secateur.models.hub import fetched
     from secateur.models.locate import locate
-    from secateur.models.prepare import loading, refuse_random
+    from secateur.models.prepare import loading, refuse_unaccounted
 
     fetched(settings.model, "reranker.spec.model")
     with loading(settings.model, "cross-encoder", "reranker.spec.model"):
         model = CrossEncoder(locate(settings.model), device=device, max_length=settings.max_tokens)
-    refuse_random(model[0].auto_model, settings.model, "reranker.spec.model")
+    refuse_unaccounted(model[0].auto_model, settings.model, "reranker.spec.model")
+    model.tokenizer.split_special_tokens = True  # what looks like a control token within a text is text
     if model.num_labels != 1:
         raise SecateurError(
             f"reranker.spec.model {settings.model}: has {model.num_labels} scores for a pair, one is needed. "

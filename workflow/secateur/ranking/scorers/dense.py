@@ -2,6 +2,7 @@
 
 from secateur.config.plugins import NoSettings as Settings
 from secateur.models.kernels import cosines, first_of_equal
+from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, Scores
 
 
@@ -9,4 +10,4 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
     """Inner products of unit vectors."""
     vectors = group.once("vectors", lambda: group.embed(group.texts))
     first = group.once("first", lambda: first_of_equal(group.texts))
-    return cosines(group.embed(questions.queries), vectors, first)
+    return cosines(group.embed(asked(questions.queries)), vectors, first)

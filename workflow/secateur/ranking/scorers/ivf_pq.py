@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from secateur.core.fields import key
+from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, Scores
 
 # FAISS's guidelines: at least 4 sqrt(n) cells, and 30 to 256 training vectors for each.
@@ -30,7 +31,7 @@ class Settings:
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Inner products of unit vectors for the `found` nearest by code; minus infinity for all others."""
     vectors = group.once("vectors", lambda: group.embed(group.texts))
-    queries = group.embed(questions.queries)
+    queries = group.embed(asked(questions.queries))
     if len(vectors) < MIN_VECTORS:
         return (queries @ vectors.T).astype(float)
     index = group.once(("ivf_pq", settings.code), lambda: _index(vectors, settings.code, seed))

@@ -37,5 +37,5 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
         both = np.stack([passages.at(pool).max_sim(tokens), first[row, pool]])
         joined = np.array([1.0, settings.first]) @ z_scores(both)
         scores[row] = first[row] - first[row].max() + joined.min(initial=0) - 1
-        scores[row, pool] = joined
+        scores[row, pool] = np.where(np.isneginf(first[row, pool]), -np.inf, joined)
     return scores

@@ -33,6 +33,9 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
 def _reordered(scores: NDArray[np.float64], vectors: NDArray[np.float32], settings: Settings) -> NDArray[np.float64]:
     """(n,) scores of one question. A chosen passage never scores above the one before, since similarities only grow."""
     pool = top(scores, settings.pool)
+    pool = pool[np.isfinite(scores[pool])]
+    if not len(pool):
+        return scores
     spread = np.ptp(scores[pool])
     relevance = (scores - scores[pool].min()) / (spread + EPS)
     cosines = (vectors[pool] @ vectors[pool].T).astype(float)

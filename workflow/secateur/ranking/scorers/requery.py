@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.models.words import content_words
+from secateur.models.units import content_words
 from secateur.ranking.group import CELLS, Group, Questions, Scores, top
 from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import two_step

@@ -27,8 +27,8 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
 
 
 def _reciprocal_ranks(scores: Scores, k: float) -> Scores:
-    """1 / (k + rank) of each passage."""
+    """1 / (k + rank) of each passage; 0 for one that is left out."""
     order = np.argsort(-scores, axis=1, kind="stable")
     ranks = np.empty_like(order)
     np.put_along_axis(ranks, order, np.arange(1, scores.shape[1] + 1)[None], axis=1)
-    return 1 / (k + ranks)
+    return np.where(np.isneginf(scores), 0.0, 1 / (k + ranks))

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from secateur.core.fields import key
-from secateur.models.words import content_words, is_cased
+from secateur.models.units import content_words
+from secateur.models.words import is_cased
 from secateur.ranking.group import Group, Questions, Scores, z_scores
 from secateur.ranking.mentions import mentions_of
 from secateur.ranking.names import names_in
@@ -81,13 +82,14 @@ def names_graph(settings: Settings, group: Group) -> PassageGraph:
     def graph() -> PassageGraph:
         ids = [str(n) for n in range(len(group.texts))]
         docs = pl.Series(group.docs).cast(pl.String)
+        articles = group.docs if group.articles is None else group.articles
         passages = pl.DataFrame(
             {"passage_id": ids, "doc_id": docs, "title": list(group.titles), "text": list(group.texts)}
         )
         places = {name: n for n, name in enumerate(ids)}
         words = SimpleNamespace(phrases=False, k1=1.2, b=0.75)  # BM25, which names do not need
         titled = [f"{title} {text}" for title, text in zip(group.titles, group.texts, strict=True)]
-        return PassageGraph.of(mentions_of(passages, {}, settings), places, group.docs, titled, words)
+        return PassageGraph.of(mentions_of(passages, {}, settings), places, articles, titled, words)
 
     return group.once(("names", settings.joins, settings.skipped, settings.longest), graph)
 

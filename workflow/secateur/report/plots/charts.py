@@ -141,11 +141,13 @@ def curves(rows: pl.DataFrame, metric: str, title: str, names: Mapping[str, int]
         if not line.height:
             continue
         width, colour = (2.2 if line["scorer"][0] is None else 1.2), SERIES[number % len(SERIES)]
-        axis.plot(line["sent"], line["value"], "-o", color=colour, linewidth=width, markersize=3.5)
+        mark = {"marker": "o", "markersize": 3.5} if line.height > 1 else {"marker": "*", "markersize": 11}
+        axis.plot(line["sent"], line["value"], "-", color=colour, linewidth=width, **mark)
         if not ends and line["low"].null_count() == 0:
             axis.fill_between(line["sent"], line["low"], line["high"], color=colour, alpha=0.10, linewidth=0)
         ends.append((line["value"][-1], name, colour))
-    budgets = shown["budget"].unique().sort().to_list()
+    of_curves = shown.filter(pl.len().over("name") > 1)  # a row made elsewhere has a length of its own
+    budgets = (of_curves if of_curves.height else shown)["budget"].unique().sort().to_list()
     axis.set_xscale("log", base=2)
     axis.set_xticks(budgets, [str(budget) for budget in budgets])
     axis.minorticks_off()

@@ -13,6 +13,7 @@ COLUMNS = {
     "rouge_l": Column("ROUGE-L", best="higher"),
     "token_f1": Column("token F1", best="higher"),
     "exact_match": Column("exact match", best="higher"),
+    "typed_match": Column("typed match", best="higher"),
     "refused": Column("refused"),
     "read_gain": Column("answer gain", best="higher"),
     "read_evidence_recall": Column("evidence recall", best="higher"),

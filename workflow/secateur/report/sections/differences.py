@@ -3,14 +3,12 @@
 import polars as pl
 
 from secateur.evaluation.comparison import PRIMARY
-from secateur.evaluation.metric import figure_of
+from secateur.evaluation.figure import figure_of, summaries
 from secateur.report.format import SEES, Part, difference, named, pivoted
 from secateur.report.table import Column
 
-__all__ = ["CLAIMED", "MAIN", "paired_parts"]
+__all__ = ["MAIN", "paired_parts"]
 
-CLAIMED = ("evidence_recall", "evidence_coverage", "token_recall", "answer_gain")  # what a claim needs, together
-METRICS = (*(f"{name}@claim" for name in CLAIMED), "f1_at_gold", "rouge_l", "token_f1", "read_gain")
 MAIN = "cat1-4"  # subset of LoCoMo's questions with an answer
 NAMES = {  # values of the column `axis` that name a baseline, not an axis
     "language_model": "scorers and the same without a language model, or with query likelihood alone",
@@ -31,7 +29,8 @@ def paired_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
     """
     main = MAIN if MAIN in set(comparisons["subset"]) else "all"
     shown = (pl.col("subset") == main) | pl.col("subset").str.contains(r"^F\d+$")
-    rows = named(comparisons.filter(shown, pl.col("metric").is_in(METRICS), pl.col("axis") != PRIMARY))
+    metrics = summaries(comparisons["metric"])
+    rows = named(comparisons.filter(shown, pl.col("metric").is_in(metrics), pl.col("axis") != PRIMARY))
     rows = rows.sort(pl.col("order") != "blind", "subset", maintain_order=True)
     parts = []
     for axis in rows["axis"].unique(maintain_order=True):
@@ -39,7 +38,7 @@ def paired_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
             part = rows.filter(axis=axis, answer_aware=aware)
             if part.is_empty():
                 continue
-            columns = {m: Column(figure_of(m.partition("@")[0]).title, signed=True) for m in METRICS}
+            columns = {m: Column(figure_of(m.partition("@")[0]).title, signed=True) for m in metrics}
             columns = {metric: column for metric, column in columns.items() if metric in set(part["metric"])}
             parts.append(
                 {

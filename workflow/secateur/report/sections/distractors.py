@@ -21,8 +21,9 @@ FIRST = "correct_over_counterfactual"  # the contest that orders scorers
 KINDS = ("correct", "counterfactual", "irrelevant", "random")
 THRESHOLDS = {
     "fixed": "above the paper's one threshold for all (ecs.threshold)",
-    "null": "above a percentile of the scorer's random passages (ecs.percentile)",
+    "null": "above a percentile of each score's random passages (ecs.percentile)",
 }
+RULES = "A rule (rankers.rules) accepts a passage if each of its scores is above its own threshold."
 TRADED = ("counterfactual", "irrelevant")
 DRAWN = 6  # scorers whose curves can be told apart
 DIVERGENCES = ("kl_first", "kl_topk:paper", "js")  # scorers that theorem 1 speaks of
@@ -65,7 +66,7 @@ def distractor_parts(
                 yield {
                     "title": f"Share of passages {title}, {sees}",
                     "table": _table(whole, {f"accepts_{kind}@{threshold}": kind for kind in KINDS}),
-                    "note": f"{note}accepts_*@{threshold}.",
+                    "note": f"{note}accepts_*@{threshold}. {RULES}",
                 }
             yield _traded(shares.filter(answer_aware=aware), whole, f"accepted by threshold, {label}", sees)
             noise = quantiles.filter(kind="random", answer_aware=aware)
@@ -85,9 +86,10 @@ def _table(rows: pl.DataFrame, heads: Mapping[Any, str], key: str = "metric", **
 
 
 def _by_first_contest(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows, scorers in the order of how well they tell correct from counterfactual."""
+    """The rows, scorers in the order of how well they tell correct from counterfactual; then rules, which rank nothing."""
     first = rows.filter(metric=FIRST, subset="all").select("scorer", place="value")
-    return rows.join(first, on="scorer").sort("place", "scorer", descending=[True, False], maintain_order=True)
+    placed = rows.join(first, on="scorer", how="left", maintain_order="left")
+    return placed.sort("place", "scorer", descending=[True, False], nulls_last=True, maintain_order=True)
 
 
 def _ranked(rows: pl.DataFrame, label: str, sees: str, note: str) -> Part:
@@ -100,7 +102,7 @@ def _ranked(rows: pl.DataFrame, label: str, sees: str, note: str) -> Part:
         "title": f"How often one kind ranks above another, {sees}",
         "figures": plot.get("figures", []),
         "text": plot.get("text", ""),
-        "table": _table(rows, CONTESTS),
+        "table": _table(rows.filter(pl.col("metric").is_in(list(CONTESTS))), CONTESTS),
         "note": f"{note}*_over_*. Pairs of passages of one question; a tie counts a half.",
     }
 

@@ -30,8 +30,8 @@ def memory_parts(dataset: str, metrics: pl.DataFrame, families: Mapping[str, str
         label, xlabel = f"what memory gives {system} on {dataset}, order-{order}", "share, mean over later questions"
         plot = dots(pl.DataFrame(drawn), families, label, xlabel, len(drawn)) if drawn else {}
         lines = [
-            Row((title, figure(figures[metric], digits=digits), figures[metric]["n"]))
-            for metric, (title, digits) in MEMORY.items()
+            Row((shown.title, figure(figures[metric], digits=shown.digits), figures[metric]["n"]))
+            for metric, shown in MEMORY.items()
             if metric in figures
         ]
         about = " Sessions of two questions or more."

@@ -7,11 +7,10 @@ from typing import Any
 import polars as pl
 
 from secateur.config import plugins
-from secateur.evaluation.metric import figure_of
+from secateur.evaluation.figure import figure_of, headlines
 from secateur.report.format import Part, aware_named, figure, note, number, of_fewer, pivoted, style
 from secateur.report.plots.charts import curves
 from secateur.report.plots.style import inline
-from secateur.report.sections.differences import CLAIMED
 from secateur.report.table import Column, Number
 
 __all__ = ["panels_of", "recall_parts"]
@@ -50,6 +49,15 @@ def _by_budget(rows: pl.DataFrame, order: str) -> pl.DataFrame:
     )
 
 
+def _of_own_length(rows: pl.DataFrame, order: str) -> pl.DataFrame:
+    """The rows made elsewhere, which have one length: each a point at the mean of its tokens."""
+    parts = pl.col("metric").str.split_exact("@", 1).struct
+    split = rows.with_columns(metric=parts.field("field_0"), at=parts.field("field_1"))
+    own = split.filter(pl.col("system").str.split(":").list.first() == pl.col("at"), order=order, subset="all")
+    tokens = own.filter(metric="tokens").select("name", budget=pl.col("value").round().cast(pl.Int32))
+    return aware_named(own.join(tokens, on="name")).drop("at")
+
+
 def _of_metric(rows: pl.DataFrame, metric: str) -> dict[tuple[str, int], float]:
     """(name, budget) -> value of a metric."""
     return {
@@ -59,9 +67,7 @@ def _of_metric(rows: pl.DataFrame, metric: str) -> dict[tuple[str, int], float]:
 
 def _shown(rows: pl.DataFrame) -> list[str]:
     """The metrics of contexts that are shown, those that a claim needs first."""
-    metrics = sorted(m for m in set(rows["metric"]) if m in plugins.names("metric") or "." in m)
-    claimed = [m for m in CLAIMED if m in metrics]
-    return [*claimed, *(m for m in metrics if m not in claimed and figure_of(m).headline)]
+    return headlines(sorted(m for m in set(rows["metric"]) if m in plugins.names("metric") or "." in m))
 
 
 def panels_of(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
@@ -70,7 +76,7 @@ def panels_of(rows: pl.DataFrame, order: str) -> Iterator[tuple[str, Any]]:
     All have the same axis of values, from the last tenth below everything that is drawn. rows: of `metrics`, of a data
     set, with `name`.
     """
-    at_budgets = _by_budget(rows, order)
+    at_budgets = pl.concat([_by_budget(rows, order), _of_own_length(rows, order)])
     used = _of_metric(at_budgets, "tokens")
     drawn = at_budgets.filter(pl.col("metric").is_in(_shown(at_budgets)[:DRAWN]), ~of_fewer("metric"))
     metrics = _shown(drawn)

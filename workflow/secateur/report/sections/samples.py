@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from secateur.evaluation.metric import figure_of
+from secateur.evaluation.figure import figure_of
 from secateur.report.format import number
 from secateur.report.plots.subgraph import Drawn, draw
 

@@ -27,7 +27,8 @@ from secateur.datasets.containment import normalised
 from secateur.datasets.reading import Problems, read_json
 from secateur.graph.triples.extractors.openie import FrontEnd, Settings
 from secateur.graph.triples.surface import Fact, normalise, word_set
-from secateur.models.words import UNSPACED, WORD_CHARACTER, content_words
+from secateur.models.units import content_words
+from secateur.models.words import UNSPACED, WORD_CHARACTER
 
 __all__ = ["FrontEnd", "Settings", "best_passage", "count_malformed", "passages_of_chunks", "problems", "read"]
 

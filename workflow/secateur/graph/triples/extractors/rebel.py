@@ -12,10 +12,11 @@ from pathlib import Path
 from secateur.core.artifacts import file_digest
 from secateur.core.fields import key
 from secateur.graph.triples.surface import Extraction, Fact, normalised_triples
+from secateur.models.admission import refuse_unread_weights
 from secateur.models.hub import fetched
 from secateur.models.kernels import usable
 from secateur.models.locate import locate
-from secateur.models.prepare import loading, refuse_incomplete
+from secateur.models.prepare import loading
 
 __all__ = ["GPU", "FrontEnd", "Settings", "parse"]
 
@@ -124,8 +125,8 @@ def _load(model: str, device: str):
 
     fetched(model, "extractor.settings.model")
     with loading(model, "sequence-to-sequence model", "extractor.settings.model"):
-        tokenizer = AutoTokenizer.from_pretrained(model)
+        tokenizer = AutoTokenizer.from_pretrained(model, split_special_tokens=True)
         settings = {"dtype": torch.float32, "output_loading_info": True}
         network, info = AutoModelForSeq2SeqLM.from_pretrained(model, **settings)
-    refuse_incomplete(model, info, "extractor.settings.model")
+    refuse_unread_weights(model, info, "extractor.settings.model")
     return tokenizer, network.eval().to(usable(device))

@@ -1,16 +1,19 @@
-"""Trace a text to the passages that it contains verbatim, whatever stands between them."""
+"""Trace a text to the passages that it contains word for word, whatever stands between them."""
 
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from secateur.models.words import unit_spans, units
+from secateur.models.units import unit_spans, units
 
-__all__ = ["Span", "Tracer"]
+__all__ = ["Span", "Tracer", "framed", "has"]
 
 ANCHOR = 3  # first words of a passage, the key of its look-up
-ENDS = "\n.!?:;\u3002\uff01\uff1f\u0964\u061f"  # characters that end a line, a sentence or a part of one
+ENDS = (
+    "\n\r\x85\u2028\u2029.!?:;\u3002\uff01\uff1f\u0964\u061f"  # characters that end a line, a sentence or a part of one
+)
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,31 @@ class Tracer:
 
     def spans(self, text: str) -> list[Span]:
         """The text in parts, each a passage or the text between two; parts without words are dropped."""
-        parts, end = [], 0
+        return [replace(part, text=part.text.strip()) for part in self._parts(text) if units(part.text)]
+
+    def cut(self, text: str) -> list[Span]:
+        """The text in parts that give it when joined; what has no words belongs to the part before it."""
+        parts, lead = [], ""
+        for part in self._parts(text):
+            if units(part.text) and (part.passage is not None or not parts or parts[-1].passage is not None):
+                parts.append(replace(part, text=lead + part.text))
+                lead = ""
+            elif parts:
+                parts[-1] = replace(parts[-1], text=parts[-1].text + part.text)
+            else:
+                lead += part.text
+        return parts or [Span(lead, None)]
+
+    def _parts(self, text: str) -> Iterator[Span]:
+        """Every part of a text, in order."""
+        end = 0
         for start, stop, row in self._matches(text):
             while stop < len(text) and _closes(text[stop]):  # the full stop
                 stop += 1
             start = next((at for at in range(start, end, -1) if not _leads(text[at - 1])), end)  # the opening quote
-            parts += [Span(text[end:start].strip(), None), Span(text[start:stop].strip(), row)]
+            yield from (Span(text[end:start], None), Span(text[start:stop], row))
             end = stop
-        return [part for part in [*parts, Span(text[end:].strip(), None)] if units(part.text)]
+        yield Span(text[end:], None)
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, int]]:
         """(start, end, row) of each passage, offsets in characters.
@@ -79,6 +99,30 @@ class Tracer:
         """Whether the words of a passage stand at a place; no passage stands after the last."""
         passage = self._words[row] if row < len(self._words) else []
         return passage != [] and words[at : at + len(passage)] == passage
+
+
+def has(text: str, words: str, quotation: str) -> bool:
+    """Whether the words of a quotation stand in a text in order and without a gap.
+
+    A few words count as a sentence or line of their own alone. words: `framed` text, in parts or at once.
+    """
+    wanted = units(quotation)
+    if not wanted or f" {framed(quotation)} " not in words:
+        return False
+    if len(wanted) > ANCHOR:
+        return True
+    spans = list(unit_spans(text))
+    starts = range(len(spans) - len(wanted) + 1)
+    return any(
+        [word for word, _, _ in spans[at : at + len(wanted)]] == wanted and _apart(text, spans, at, len(wanted))
+        for at in starts
+    )
+
+
+@lru_cache(maxsize=1 << 17)
+def framed(text: str) -> str:
+    """The words of a text, one blank between two."""
+    return " ".join(units(text))
 
 
 def _apart(text: str, spans: Sequence[tuple[str, int, int]], at: int, length: int) -> bool:

@@ -1,0 +1,358 @@
+"""A job is current if its record states its settings, its code, and the contents of its files; figures follow their jobs."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from secateur.config.limits import asked_note, not_run
+from secateur.core.artifacts import file_digest, read_json, write_json
+from secateur.core.errors import SecateurError
+from secateur.core.redaction import redacted
+from secateur.planning import asked as notes
+from secateur.planning.asked import check_current, is_settled, note_asked, settle, tree_state
+from secateur.planning.snakemake_output import CODE, DryRun
+from secateur.stage.contract import Job
+from secateur.stage.current import change
+
+PASSAGES, TRIPLES = "results/stem/passages/passages.parquet", "results/stem/triples/openie/triples.parquet"
+SECRET = "sk-0123456789abcdef"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A project's folder, in which paths of jobs are relative."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def job(folder) -> Job:
+    """A job that has finished: it reads what another stage wrote, and a file of the project."""
+    _written(PASSAGES, "some passages")
+    _recorded(Path(PASSAGES).with_name("run.json"), {}, {"passages": Path(PASSAGES)}, {}, "1")
+    _written("data/names.txt", "names")
+    _written(TRIPLES, "some triples")
+    made = Job(
+        rule="extract_triples",
+        inputs={"passages": [Path(PASSAGES)], "names": [Path("data/names.txt")]},
+        outputs={"triples": Path(TRIPLES)},
+        record=Path(TRIPLES).with_name("run.json"),
+        leaves={"extractor.kind": '"openie"', "extractor.block": "128"},
+        code="c0de",
+        axes={},
+        threads=1,
+        log=Path("logs/a.log"),
+        root=folder,
+    )
+    _finished(made)
+    return made
+
+
+def _written(path: str, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def _recorded(record: Path, inputs, outputs, config, code) -> None:
+    """The record of a stage, as far as it is compared."""
+    read = {str(path): file_digest(path) for paths in inputs.values() for path in paths}
+    written = {str(path): file_digest(path) for path in outputs.values()}
+    content = {"config": config, "code": code, "inputs": read, "written": written, "failure": None}
+    named = {"outputs": {name: str(path) for name, path in outputs.items()}, "commit": "0a1b2c3"}
+    write_json(record, json.loads(redacted(json.dumps(content | named))))
+
+
+def _finished(job: Job) -> None:
+    config = {path: json.loads(text) for path, text in job.leaves.items()}
+    _recorded(job.record, job.inputs, job.outputs, config, job.code)
+
+
+def _changed(job: Job) -> tuple[set[str], set[str]]:
+    return change(job, Path(".cache/files"))
+
+
+def _wrong(job: Job) -> str:
+    """What is said to be wrong with a job's files."""
+    before, (text,) = _changed(job)
+    assert before == set()
+    return text.removeprefix("record=")
+
+
+def _with_old_date(path: str, text: str) -> None:
+    """Give a file another content of the same size, and its old date."""
+    before = Path(path).stat()
+    assert before.st_size == len(text.encode())
+    _written(path, text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+# --- a job -------------------------------------------------------------------------------------------
+
+
+def test_a_job_whose_record_states_its_settings_code_and_files_is_current(job):
+    assert _changed(job) == (set(), set())
+
+
+def test_a_changed_setting_is_named_with_both_values(job):
+    now = replace(job, leaves=job.leaves | {"extractor.block": "64"})
+    assert _changed(now) == ({"extractor.block=128"}, {"extractor.block=64"})
+
+
+def test_a_setting_that_is_new_or_gone_is_a_change(job):
+    assert _changed(replace(job, leaves=job.leaves | {"extractor.new": "null"})) == (set(), {"extractor.new=null"})
+    assert _changed(replace(job, leaves={"extractor.kind": '"openie"'})) == ({"extractor.block=128"}, set())
+
+
+def test_the_same_value_written_in_another_way_is_no_change(job):
+    weights = {"rankers.weights": '{"b": 1, "a": [1, 2]}'}
+    _finished(replace(job, leaves=job.leaves | weights))
+    again = replace(job, leaves=job.leaves | {"rankers.weights": '{"a":[1,2],"b":1}'})
+    assert _changed(again) == (set(), set())
+
+
+def test_changed_code_is_named_by_both_digests(job):
+    assert _changed(replace(job, code="0ther")) == ({"code=c0de"}, {"code=0ther"})
+
+
+def test_a_job_without_a_record_is_not_current(job):
+    job.record.unlink()
+    assert _wrong(job) == f"{job.record}: no record"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"config": {}, "code": "c0de"}', "null"])
+def test_a_damaged_record_is_none(job, text):
+    job.record.write_text(text, encoding="utf-8")
+    assert _wrong(job) == f"{job.record}: no record"
+
+
+def test_a_deleted_table_is_no_change_as_it_is_made_again_when_it_is_needed(job):
+    Path(TRIPLES).unlink()
+    Path(PASSAGES).unlink()
+    assert _changed(job) == (set(), set())
+    Path(PASSAGES).with_name("run.json").unlink()
+    assert _wrong(job) == f"{PASSAGES}: missing"
+
+
+def test_an_output_with_another_content_and_its_old_date_is_named(job):
+    _with_old_date(TRIPLES, "some tripleS")
+    assert _wrong(job) == f"{TRIPLES}: differs from its record"
+
+
+def test_an_output_that_was_copied_and_is_the_same_is_current(job):
+    content = Path(TRIPLES).read_bytes()
+    Path(TRIPLES).unlink()
+    Path(TRIPLES).write_bytes(content)
+    assert _changed(job) == (set(), set())
+
+
+def test_an_input_that_its_stage_has_written_anew_is_named(job):
+    _written(PASSAGES, "other passages")
+    _recorded(Path(PASSAGES).with_name("run.json"), {}, {"passages": Path(PASSAGES)}, {}, "1")
+    assert _wrong(job) == f"{PASSAGES}: changed since, or not read then"
+
+
+def test_an_input_that_its_stage_has_written_again_with_the_same_content_is_no_change(job):
+    _recorded(Path(PASSAGES).with_name("run.json"), {}, {"passages": Path(PASSAGES)}, {}, "2")
+    assert _changed(job) == (set(), set())
+
+
+def test_a_file_of_the_project_with_another_content_and_its_old_date_is_named(job):
+    _with_old_date("data/names.txt", "nameS")
+    assert _wrong(job) == "data/names.txt: changed since, or not read then"
+
+
+def test_an_input_that_was_not_read_then_is_named(job):
+    _written("data/more.txt", "more")
+    more = replace(job, inputs=job.inputs | {"more": [Path("data/more.txt")]})
+    assert _wrong(more) == "data/more.txt: changed since, or not read then"
+
+
+def test_an_input_that_is_no_longer_read_is_named(job):
+    fewer = replace(job, inputs={"passages": [Path(PASSAGES)]})
+    assert _wrong(fewer) == "data/names.txt: no longer read"
+
+
+def test_a_missing_input_is_named(job):
+    Path("data/names.txt").unlink()
+    assert _wrong(job) == "data/names.txt: missing"
+
+
+def test_a_secret_in_a_setting_is_no_change_though_its_record_hides_it(job, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", SECRET)
+    served = replace(job, leaves=job.leaves | {"lm.url": json.dumps(f"http://me:pass@host/{SECRET}")})
+    _finished(served)
+    assert SECRET not in served.record.read_text() and "me:pass" not in served.record.read_text()
+    assert _changed(served) == (set(), set())
+
+
+def test_a_change_names_no_secret(job, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", SECRET)
+    served = replace(job, leaves=job.leaves | {"lm.url": json.dumps(f"http://host/{SECRET}")})
+    assert SECRET not in str(_changed(served))
+
+
+# --- the figures of an experiment ----------------------------------------------------------------------
+
+HOME = Path("results/experiments/mine")
+CODE_CHANGED = [("Compare variants", f"{CODE}: evaluation/comparison.py")]
+SETTING_CHANGED = [("Rank by the graph", "retriever.w_dense was 1, is 0")]
+
+
+@pytest.fixture
+def planned(job, monkeypatch):
+    """An experiment that has run, and a dry run that finds what a test says; gives the overrides of each dry run."""
+    _written(str(HOME / "metrics.parquet"), "figures")
+    _recorded(HOME / "run.json", {"triples": [Path(TRIPLES)]}, {"metrics": HOME / "metrics.parquet"}, {}, "1")
+    _written("conf/experiment/mine.yaml", "title: mine")
+    asked_for: list[tuple[str, ...]] = []
+
+    def plan(*causes: tuple[str, str]) -> list[tuple[str, ...]]:
+        def dry_run(experiment: str, overrides: tuple[str, ...], target: Path) -> DryRun:
+            assert target == HOME / "report/run.json"  # it reads all figures; MLflow's server may be away
+            asked_for.append(overrides)
+            return DryRun({}, list(causes))
+
+        monkeypatch.setattr(notes, "dry_run", dry_run)
+        return asked_for
+
+    return plan
+
+
+def test_figures_of_a_plan_without_jobs_are_current_and_are_noted_as_such(planned):
+    runs = planned()
+    assert check_current("mine") == ""
+    assert runs == [()]
+    assert read_json(asked_note("mine"))["state"]
+
+
+def test_figures_that_were_noted_as_current_need_no_second_plan(planned):
+    runs = planned()
+    check_current("mine")
+    assert check_current("mine") == ""
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize(
+    "file", [PASSAGES, TRIPLES, "data/names.txt", "conf/experiment/mine.yaml", str(HOME / "metrics.parquet")]
+)
+def test_a_file_behind_the_figures_that_was_touched_is_planned_again(planned, file):
+    runs = planned()
+    check_current("mine")
+    _with_old_date(file, Path(file).read_text(encoding="utf-8").upper())
+    check_current("mine")
+    assert len(runs) == 2
+
+
+def test_figures_of_other_settings_are_refused_with_the_setting_and_the_command(planned):
+    planned(*SETTING_CHANGED)
+    note_asked("mine", ("retriever.w_dense=0",))
+    with pytest.raises(SecateurError) as refused:
+        check_current("mine")
+    for part in ("mine: ", *SETTING_CHANGED[0], "Fix: ", "retriever.w_dense=0"):
+        assert part in str(refused.value)
+
+
+def test_the_plan_is_of_the_overrides_asked_for_last(planned):
+    runs = planned()
+    note_asked("mine", ("retriever.w_dense=0",))
+    check_current("mine")
+    assert runs == [("retriever.w_dense=0",)]
+
+
+def test_figures_without_a_note_are_planned_with_the_overrides_of_their_run(planned):
+    runs = planned()
+    write_json(HOME / "run.json", read_json(HOME / "run.json") | {"overrides": ["eval.seed=3"]})
+    check_current("mine")
+    assert runs == [("eval.seed=3",)]
+
+
+def test_figures_that_other_code_has_made_are_shown_with_its_commit_and_not_noted(planned):
+    planned(*CODE_CHANGED)
+    note = check_current("mine")
+    assert "0a1b2c3" in note
+    assert "Fix: " in note
+    assert not asked_note("mine").exists()
+
+
+def test_an_upgrade_that_brings_settings_is_other_code(planned):
+    planned(("Compare the variants", f"{CODE}: a; eval.new was not set, is 1"))
+    assert "the code has changed since" in check_current("mine")
+
+
+def test_a_new_file_beside_those_that_were_read_is_planned_again(planned):
+    runs = planned()
+    check_current("mine")
+    _written("data/more.txt", "another document")
+    check_current("mine")
+    assert len(runs) == 2
+
+
+def test_other_code_beside_another_cause_is_refused(planned):
+    planned(*CODE_CHANGED, *SETTING_CHANGED)
+    with pytest.raises(SecateurError, match="not those asked for last"):
+        check_current("mine")
+
+
+def test_an_output_that_a_failed_job_has_lost_is_refused(planned):
+    planned(("Rank by the graph", "output missing"))
+    with pytest.raises(SecateurError, match="output missing"):
+        check_current("mine")
+
+
+def test_a_run_that_begins_takes_back_that_figures_are_current(planned):
+    runs = planned()
+    check_current("mine")
+    note_asked("mine", ())
+    check_current("mine")
+    assert len(runs) == 2
+
+
+def test_code_that_changed_during_a_run_leaves_its_figures_unnoted(planned):
+    planned()
+    tree = tree_state()
+    _written("conf/experiment/mine.yaml", "title: another")
+    settle("mine", (), tree, whole=True)
+    assert not asked_note("mine").exists()
+
+
+def test_figures_that_a_failed_run_has_deleted_are_refused_with_the_command_asked_for_last(folder):
+    note_asked("mine", ("retriever.w_dense=0",))
+    assert str(not_run("mine")).endswith("Fix: make run EXPERIMENT=mine OVERRIDES=retriever.w_dense=0")
+
+
+def test_a_run_has_nothing_to_do_where_the_last_one_ended_and_no_file_has_changed(planned):
+    assert not is_settled("mine", (), whole=True)
+    settle("mine", (), tree_state(), whole=True)
+    assert is_settled("mine", (), whole=True)
+    assert not is_settled("mine", ("retriever.w_dense=0",), whole=True)
+
+
+@pytest.mark.parametrize(
+    "change", ["a file of the page is gone", "a model is another", "a variable is set", "a run begins"]
+)
+def test_a_run_is_planned_where_anything_has_changed_since(planned, monkeypatch, change):
+    _written("model/config.json", "{}")
+    write_json(HOME / "run.json", read_json(HOME / "run.json") | {"config": {"lm.model": "./model"}})
+    page = HOME / "report.html"
+    page.write_text("a page")
+    settle("mine", (), tree_state(), whole=True)
+    assert is_settled("mine", (), whole=True)
+    if change == "a file of the page is gone":
+        page.unlink()
+    elif change == "a model is another":
+        _written("model/config.json", '{"layers": 2}')
+    elif change == "a variable is set":
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:1")
+    else:
+        note_asked("mine", ())
+    assert not is_settled("mine", (), whole=True)
+
+
+def test_figures_that_are_current_leave_mlflows_record_to_the_next_run(planned):
+    planned()
+    check_current("mine")
+    assert is_settled("mine", (), whole=False)
+    assert not is_settled("mine", (), whole=True)
