@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, sized, smallest_text, unfold
+from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, load, sized, smallest_text, unfold
 from tests.support.scripts import SCRIPTS
 
 from secateur.core.tables.catalog import TABLES
@@ -120,7 +120,7 @@ def page(tmp_path_factory) -> str:
 
 @pytest.fixture
 def opened(driver, page):
-    driver.get(page)
+    load(driver, page)
     sized(driver, 1400, HEIGHT)
     return driver
 
@@ -214,7 +214,7 @@ def test_ten_thousand_questions_fit_a_page_that_says_how_many_of_them_it_shows(d
     made, path = browsed([_many(10_000)]), tmp_path / "report.html"
     shown = [one["id"] for one in made["sets"][0]["questions"]]
     assert 2000 < len(shown) < 10_000
-    driver.get(_written(path, made))
+    load(driver, _written(path, made))
     assert path.stat().st_size < 20_000_000
     said = driver.find_element("css selector", "#questions ~ p.note").text
     assert said.startswith(f"harbour: {len(shown)} of 10000 questions, contexts within 512 tokens, drawn by hash")
@@ -272,7 +272,7 @@ def test_everything_that_acts_can_be_reached_by_a_keyboard_and_has_a_name(opened
 def test_a_browser_without_scripts_shows_everything_but_the_questions(opened, page):
     opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        opened.get(page)
+        load(opened, page)
         assert opened.find_element("id", "finding").is_displayed()
         assert opened.find_element("css selector", "#leaderboard table").is_displayed()
         assert "secateur show tiny@60 QUESTION_ID" in opened.find_element("tag name", "noscript").text
@@ -282,7 +282,7 @@ def test_a_browser_without_scripts_shows_everything_but_the_questions(opened, pa
 
 
 def test_each_script_is_read_from_its_side_and_its_words_are_marked(driver, tmp_path):
-    driver.get(_written(tmp_path / "scripts.html", browsed([_six_scripts()])))
+    load(driver, _written(tmp_path / "scripts.html", browsed([_six_scripts()])))
     sized(driver, 1200, 1400)
     for number, name in enumerate(SCRIPTS):
         driver.execute_script(

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, sized, smallest_text, unfold
+from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, load, sized, smallest_text, unfold
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
@@ -15,7 +15,7 @@ DOCUMENTS = "toy_documents_smoke"
 
 @pytest.fixture
 def opened(driver, smoke):
-    driver.get((smoke.root / "results/experiments/smoke/report.html").as_uri())
+    load(driver, (smoke.root / "results/experiments/smoke/report.html").as_uri())
     sized(driver, 1400, HEIGHT)
     return driver
 

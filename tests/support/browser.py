@@ -41,6 +41,16 @@ def chromium(profile: Path) -> Iterator:
         made.quit()
 
 
+def load(driver, url: str) -> None:
+    """Open a page and wait until it is whole: on a busy machine `get` may return while the page is still being read."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    driver.get("about:blank")  # so that an earlier load of the same page is not taken for this one
+    driver.get(url)
+    there = "return document.readyState === 'complete' && location.href === arguments[0]"
+    WebDriverWait(driver, PATIENCE).until(lambda one: one.execute_script(there, url))
+
+
 def sized(driver, width: int, height: int = HEIGHT) -> None:
     """Give its page a size in CSS pixels; a window has a least width of its own."""
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
