@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from secateur.core.artifacts import read_json
-from secateur.planning.orphans import orphaned
+from secateur.planning.cleaning import orphaned
 from tests.support.project import PARTS
 
 from .jobs import Spec, found

@@ -21,7 +21,7 @@ from secateur.commands.shared import written
 from secateur.config import code as source_code
 from secateur.core.errors import SecateurError, refused
 from secateur.planning import snakemake_output
-from secateur.planning.orphans import orphaned
+from secateur.planning.cleaning import orphaned
 from secateur.planning.snakemake_output import failure, parse_dry_run
 from secateur.report import reference
 from secateur.stage import provenance
@@ -196,18 +196,18 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     found = dict(orphaned(Path(), Path("cache")))
     assert set(found) == {Path(old), half}
     assert set(dict(orphaned(project, Path("cache")))) == {project / old, project / half}  # from elsewhere, the same
-    assert "nothing was removed" in said("orphans")
+    assert "can be deleted" in said("clean")
     assert half.exists()
-    assert "removed" in said("orphans", "--delete")
+    assert " MB deleted" in said("clean", "--delete")
     assert not half.exists()
     assert not Path(old).exists()
     assert young.exists()
     assert Path(f"{HOME}/metrics.parquet").exists()
-    assert said("orphans").strip() == "no orphaned outputs"
+    assert said("clean").startswith("nothing to delete\n")
 
 
 @pytest.mark.parametrize(
-    "args", [["orphans", "--delete"], ["plan", "x"], ["run", "x"], ["why", "x"], ["check", "."], ["evaluate", "."]]
+    "args", [["clean", "--delete"], ["plan", "x"], ["run", "x"], ["why", "x"], ["check", "."], ["evaluate", "."]]
 )
 def test_outside_a_clone_nothing_is_done_and_that_is_the_message(project, args):
     Path("Snakefile").unlink()

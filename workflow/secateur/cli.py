@@ -18,7 +18,7 @@ PANELS = {
     "Runs": (
         *(running.run, evaluate.evaluate, evaluate.check, resuming.resume, running.report),
         *(runs.why, runs.plan, runs.status),
-        *(runs.ui, runs.track, runs.doctor, runs.orphans),
+        *(runs.ui, runs.track, runs.doctor, runs.clean),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
     "Development": (starting.new, runs.docs),

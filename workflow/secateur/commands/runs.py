@@ -1,4 +1,4 @@
-"""Commands on runs: plan and explain them, check this machine, track them in MLflow, list orphaned outputs."""
+"""Commands on runs: plan and explain them, check this machine, track them in MLflow, clean up after them."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from secateur.core.redaction import redacted
 from secateur.planning.snakemake_output import Job
 from secateur.report import reference
 
-__all__ = ["docs", "doctor", "estimate_of", "orphans", "plan", "status", "track", "ui", "why"]
+__all__ = ["clean", "docs", "doctor", "estimate_of", "plan", "status", "track", "ui", "why"]
 
 RESULTS, CONF = Path("results"), Path("conf")
 SHIPPED = Path("data/costs.yaml")
@@ -215,20 +215,28 @@ def doctor(
         raise SystemExit(1)
 
 
-def orphans(delete: Annotated[bool, Option("--delete", help="Delete the listed outputs.")] = False) -> None:
-    """List orphaned outputs: those that no experiment uses, and partial files of killed jobs."""
-    from secateur.planning.orphans import orphaned, size
+def clean(
+    delete: Annotated[bool, Option("--delete", help="Delete what is listed.")] = False,
+    days: Annotated[float, Option(min=1, help="Days without use after which a cache entry is listed.")] = 30,
+) -> None:
+    """List what can be deleted: outputs that no experiment uses, partial files, cache entries no longer read."""
+    from secateur.planning.cleaning import orphaned, size, unread
 
     in_clone()
     if delete and (drivers() or workers()):
         raise SecateurError("a run is active in this folder. Fix: wait until it has ended.")
-    outputs = orphaned(Path(), Path(os.environ.get("SECATEUR_CACHE", ".cache")))
-    rows = [{"MB": f"{size(path) / 1e6:.1f}", "path": str(path), "why": why} for path, why in outputs]
-    print(aligned(rows) if rows else "no orphaned outputs")
-    for path, _ in outputs if delete else []:
+    cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
+    listed = {str(path): (why, [path]) for path, why in orphaned(Path(), cache)}
+    for name, paths in unread(cache, days).items():
+        listed[f"{cache / name}/..."] = (f"{len(paths)} entries, not used for {days:g} days", paths)
+    sizes = {place: sum(map(size, paths)) for place, (_, paths) in listed.items()}
+    rows = [{"MB": f"{sizes[place] / 1e6:.1f}", "path": place, "why": why} for place, (why, _) in listed.items()]
+    print(aligned(rows) if rows else "nothing to delete")
+    for path in chain.from_iterable(paths for _, paths in listed.values()) if delete else []:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     if rows:
-        print("removed" if delete else "nothing was removed; --delete removes them")
+        print(f"{sum(sizes.values()) / 1e6:.1f} MB {'deleted' if delete else 'can be deleted; --delete does'}")
+    print(f"{RESULTS}: {size(RESULTS) / 1e6:.1f} MB, {cache}: {size(cache) / 1e6:.1f} MB")
 
 
 def docs() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "one_of", "refused"]
 
-ROOM = "free space there; `secateur orphans` lists orphaned outputs"
+ROOM = "free space there; `secateur clean` lists what can be deleted"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own, with SECATEUR_CACHE in a folder of yours"
 AWAY = "move it away: another type of file is needed there"
 FIXES = {  # by the error number of the file system
@@ -61,7 +61,7 @@ def refused(error: OSError) -> str:
     """The message for an error of the file system: path, error, fix.
 
     >>> refused(OSError(errno.ENOSPC, "No space left on device", "results/a.parquet"))
-    'results/a.parquet: No space left on device. Fix: free space there; `secateur orphans` lists orphaned outputs'
+    'results/a.parquet: No space left on device. Fix: free space there; `secateur clean` lists what can be deleted'
     """
     fix = FIXES.get(error.errno, "`secateur doctor` names what is wrong on this machine")
     if error.errno is None:  # a network error
