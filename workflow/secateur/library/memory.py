@@ -33,6 +33,7 @@ from secateur.library.options import LOG, cache_folder, chosen, context
 from secateur.library.retrieved import Retrieved, Source
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
+from secateur.models.kernels import by_component
 from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read
 from secateur.ranking.rank import expanded, group_of
@@ -168,10 +169,10 @@ class Memory:
             share = self.options["order"].neighbour
             graph = (passages, book, tables["run_edges"], tables["mentions"], self.vectors)
             ranking: Any = GraphRanking(self.options["retriever"], share, *graph)
-            ranking.vectors = self.embedder.embed(texts_read(passages)) if vectors is None else vectors
+            ranking.vectors = by_component(self.embedder.embed(texts_read(passages)) if vectors is None else vectors)
         else:
             ranking = group_of(passages, self.vectors.embed, self.embedder.embed_tokens)
-            ranking.cache["vectors"] = self.embedder.embed(ranking.texts) if vectors is None else vectors
+            ranking.cache["vectors"] = by_component(self.embedder.embed(ranking.texts) if vectors is None else vectors)
         shown = shown_as(tables["entities"], tables["aliases"]) if "aliases" in tables else {}
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages), shown)
         if self.by_graph and self.options["retriever"].walk != NONE:

@@ -15,7 +15,18 @@ from numpy.typing import NDArray
 
 from secateur.core.errors import SecateurError
 
-__all__ = ["PRODUCTS", "ROWS", "STEADY", "by_onednn", "cosines", "first_of_equal", "gpu_expected", "steady", "usable"]
+__all__ = [
+    "PRODUCTS",
+    "ROWS",
+    "STEADY",
+    "by_component",
+    "by_onednn",
+    "cosines",
+    "first_of_equal",
+    "gpu_expected",
+    "steady",
+    "usable",
+]
 
 LOG = logging.getLogger("secateur")
 # PyTorch's MKL uses another kernel for matrices with few rows: below sixteen with AVX-512. Its strict mode gives one result
@@ -25,6 +36,7 @@ STEADY = {"MKL_CBWR": "AUTO,STRICT"}
 ROWS = 4
 X86 = ("x86_64", "AMD64")  # not measured elsewhere
 BLOCK = 8  # queries of one product: with more, some of OpenBLAS's kernels round by the place in the block
+TILE = 256  # vectors turned at once, so that they stay in a CPU's cache
 PRODUCTS = "oneDNN"  # part of a reader's identity: it decides the last bits
 
 
@@ -38,12 +50,20 @@ def first_of_equal(texts: Sequence[str]) -> NDArray[np.int64]:
     return np.array([places.setdefault(text, n) for n, text in enumerate(texts)], dtype=np.int64)
 
 
+def by_component(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(n, d) vectors whose memory is laid out component by component: one query's products take a third to half the time."""
+    columns = np.empty(vectors.shape[::-1], np.float32)
+    for start in range(0, len(vectors), TILE):
+        columns[:, start : start + TILE] = vectors[start : start + TILE].T
+    return columns.T
+
+
 def cosines(
     queries: NDArray[np.float32], vectors: NDArray[np.float32], first: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """(queries, n) inner products of unit vectors: a query has the same alone as in company, equal passages have equal ones.
 
-    queries: (queries, d); vectors: (n, d); first: of each passage's text (`first_of_equal`).
+    queries: (queries, d); vectors: (n, d), best `by_component`; first: of each passage's text (`first_of_equal`).
     """
     products = np.empty((len(queries), len(vectors)))
     for start in range(0, len(queries), BLOCK):

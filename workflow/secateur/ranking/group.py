@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.config import plugins
+from secateur.models.kernels import by_component
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 
@@ -48,6 +49,11 @@ class Group:
         if key not in self.cache:
             self.cache[key] = compute()
         return self.cache[key]
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """(n, d) embeddings of the passages, laid out for products with few queries."""
+        return self.once("vectors", lambda: by_component(self.embed(self.texts)))
 
     @property
     def is_outside_latin(self) -> bool:

@@ -15,7 +15,7 @@ from secateur.contexts.channels import apply_action
 from secateur.core.layout import NONE
 from secateur.core.tables.vectors import Packed
 from secateur.graph.retrieval.candidates import CodebookArrays, GroupRuns, Symbols, coarse_run_scores, fine_run_terms
-from secateur.models.kernels import cosines, first_of_equal
+from secateur.models.kernels import by_component, cosines, first_of_equal
 from secateur.models.prompts import asked
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, articles_of, neighbour_smoothed, texts_read, top, without_excluded, z_scores
@@ -103,7 +103,7 @@ class GraphRanking:
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
         """(passages, d) embeddings."""
-        return self.embedder.embed(self.texts)
+        return by_component(self.embedder.embed(self.texts))
 
     @cached_property
     def first(self) -> NDArray[np.int64]:

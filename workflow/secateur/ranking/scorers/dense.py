@@ -8,6 +8,5 @@ from secateur.ranking.group import Group, Questions, Scores
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Inner products of unit vectors."""
-    vectors = group.once("vectors", lambda: group.embed(group.texts))
     first = group.once("first", lambda: first_of_equal(group.texts))
-    return cosines(group.embed(asked(questions.queries)), vectors, first)
+    return cosines(group.embed(asked(questions.queries)), group.vectors, first)

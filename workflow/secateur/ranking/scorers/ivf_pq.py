@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from secateur.core.fields import key
+from secateur.models.kernels import cosines
 from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, Scores
 
 # FAISS's guidelines: at least 4 sqrt(n) cells, and 30 to 256 training vectors for each.
 CELLS_PER_ROOT, SAMPLE_PER_CELL = 4, 64
 ITERATIONS = 10
+BLOCK = 65_536  # vectors added to the index at once
 MIN_VECTORS = 256 * SAMPLE_PER_CELL  # product codes have 256 centres; fewer vectors are compared exactly
 
 
@@ -30,17 +32,16 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Inner products of unit vectors for the `found` nearest by code; minus infinity for all others."""
-    vectors = group.once("vectors", lambda: group.embed(group.texts))
-    queries = group.embed(asked(questions.queries))
+    vectors, queries = group.vectors, group.embed(asked(questions.queries))
     if len(vectors) < MIN_VECTORS:
-        return (queries @ vectors.T).astype(float)
+        return cosines(queries, vectors, np.arange(len(vectors)))
     index = group.once(("ivf_pq", settings.code), lambda: _index(vectors, settings.code, seed))
     index.nprobe = settings.probes
     near = index.search(queries, settings.found)[1]
     scores = np.full((len(queries), len(vectors)), -np.inf)
     for row, places in enumerate(near):
         places = places[places >= 0]  # -1: fewer passages found
-        scores[row, places] = vectors[places] @ queries[row]
+        scores[row, places] = np.ascontiguousarray(vectors[places]) @ queries[row]
     return scores
 
 
@@ -56,5 +57,6 @@ def _index(vectors: np.ndarray, code: int, seed: int):
     on_gpu = shutil.which("nvidia-smi") is not None and faiss.get_num_gpus() > 0  # 0 in faiss-cpu
     device_index = faiss.index_cpu_to_all_gpus(index) if on_gpu else index
     device_index.train(np.ascontiguousarray(vectors[:: max(1, len(vectors) // (cells * SAMPLE_PER_CELL))]))
-    device_index.add(vectors)
+    for start in range(0, len(vectors), BLOCK):
+        device_index.add(np.ascontiguousarray(vectors[start : start + BLOCK]))
     return faiss.index_gpu_to_cpu(device_index) if on_gpu else device_index

@@ -25,9 +25,8 @@ class Settings:
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """The marginal relevance with which a passage was chosen; passages outside the pool lie below it, in their order."""
-    vectors = group.once("vectors", lambda: group.embed(group.texts))
     scores = scores_of(settings.of, "of", group, questions, seed)
-    return np.stack([_reordered(row, vectors, settings) for row in scores])
+    return np.stack([_reordered(row, group.vectors, settings) for row in scores])
 
 
 def _reordered(scores: NDArray[np.float64], vectors: NDArray[np.float32], settings: Settings) -> NDArray[np.float64]:
@@ -38,7 +37,8 @@ def _reordered(scores: NDArray[np.float64], vectors: NDArray[np.float32], settin
         return scores
     spread = np.ptp(scores[pool])
     relevance = (scores - scores[pool].min()) / (spread + EPS)
-    cosines = (vectors[pool] @ vectors[pool].T).astype(float)
+    pooled = np.ascontiguousarray(vectors[pool])
+    cosines = (pooled @ pooled.T).astype(float)
     nearest, open_, marginal = np.zeros(len(pool)), np.ones(len(pool), bool), np.zeros(len(pool))
     share = settings.relevance
     for _ in pool:
