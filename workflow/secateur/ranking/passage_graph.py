@@ -73,6 +73,17 @@ class PassageGraph:
         return np.log(n / (np.array([len(passages) for passages in self.entity_passages], float) + 1)) / np.log(n)
 
     @cached_property
+    def steps(self) -> tuple:
+        """Steps of a random walk as sparse matrices, each column of which sums to 1 or is empty: (entities, passages) from a
+        passage to one of its entities, and (passages, entities) from an entity to one of its passages."""
+        from scipy.sparse import csr_matrix, diags
+
+        passage, entity = self.pairs
+        links = csr_matrix((np.ones(len(passage)), (passage, entity)), shape=(len(self.texts), len(self.entities)))
+        of_passage, of_entity = (diags(1 / np.maximum(np.asarray(links.sum(side)).ravel(), 1)) for side in (1, 0))
+        return (links.T @ of_passage).tocsr(), (links @ of_entity).tocsr()
+
+    @cached_property
     def terms(self):
         """BM25 by word: vocabulary and a (words, passages) matrix."""
         return bm25_terms(self.texts, self.k1, self.b)
