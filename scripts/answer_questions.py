@@ -31,7 +31,7 @@ def _costs(ctx, model: Generator, answers: Sequence[Completion]) -> dict[str, fl
 
 def run(cfg, inputs, outputs, ctx):
     sample = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
-    turns = of_shard(sessions(sample, inputs["passages"]), ctx.axes["shard"])
+    turns = of_shard(sessions(sample, inputs["passages"]), ctx.shard)
     turns = turns.join(sample.select("question_id", "text"), on="question_id", maintain_order="left")
     contexts = at(inputs["contexts"], cfg.assembly.budget).sort("question_id", "place")
     rows = dict(contexts.group_by("question_id", maintain_order=True).agg("text").iter_rows())

@@ -1,4 +1,4 @@
-"""Index triples into the codebook, with an embedding of every symbol and every edge line."""
+"""Index triples into the codebook, with an embedding of every symbol and every edge line; a part embeds its share."""
 
 from secateur.graph.embedding import codebook
 from secateur.models.embedder import Embedder
@@ -6,10 +6,14 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
-    for name, parts in codebook(inputs["passages"], inputs["triples"], embedder, ctx):
-        outputs.in_parts(name, parts)
-    ctx.counts |= {"cache_hits": embedder.cache.hits, "cache_misses": embedder.cache.misses}
+    if "lines" in inputs:
+        for name in ("entities", "relations", "edges", "lines", "edge_sources"):
+            outputs.in_parts(name, inputs.each(name))
+    else:
+        embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
+        for name, parts in codebook(inputs["passages"], inputs["triples"], embedder, ctx, ctx.shard):
+            outputs.in_parts(name, parts)
+        ctx.counts |= {"cache_hits": embedder.cache.hits, "cache_misses": embedder.cache.misses}
     return {name: outputs.rows[name] for name in ("entities", "relations", "edges")}
 
 

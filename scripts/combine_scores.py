@@ -17,7 +17,7 @@ READ = ("pool", "questions", "passages", "rankings")
 
 def _sets(inputs, rankers) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
     """(features, gold) of the data set itself, then of those that its weights are fitted on too."""
-    statistics, tables = inputs.each("statistics"), zip(*map(inputs.each, READ), strict=True)
+    statistics, tables = list(inputs.each("statistics")), zip(*map(inputs.each, READ), strict=True)
     names, sets = needed_features(rankers.scores, rankers.utilities), []
     for n, (read, evidence) in enumerate(zip(tables, inputs.each("evidence"), strict=True)):
         shards = len(statistics) // len(inputs.paths("pool"))
@@ -29,7 +29,7 @@ def _sets(inputs, rankers) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
 
 def run(cfg, inputs, outputs, ctx):
     scores, utilities = cfg.rankers.scores, cfg.rankers.utilities
-    questions, passages, evidence = (inputs.each(name)[0] for name in ("questions", "passages", "evidence"))
+    questions, passages, evidence = (next(inputs.each(name)) for name in ("questions", "passages", "evidence"))
     sets = _sets(inputs, cfg.rankers)
     (table, gold), *others = sets
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()

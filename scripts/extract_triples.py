@@ -6,7 +6,7 @@ from secateur.stage.contract import main
 
 def run(cfg, inputs, outputs, ctx):
     refuse_unreadable(inputs["passages"], cfg.extractor)
-    shard, count = map(int, ctx.axes["shard"].split("of"))
+    shard, count = map(int, ctx.shard.split("of"))
     passages = shard_of(inputs["passages"], shard, count, cfg.extractor.block)
     outputs["triples"] = triples = extract(passages, cfg.extractor, ctx, inputs.paths("files"))
     return {"passages": passages.height, "triples": triples.height, "resolved": int(triples["resolved"].sum())}

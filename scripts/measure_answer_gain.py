@@ -22,7 +22,7 @@ def run(cfg, inputs, outputs, ctx):
     if length:  # what no context was made for elsewhere is not measured
         questions = [question for question in questions if (question.id, OWN_LENGTH) in contexts]
         budgets, control = [OWN_LENGTH], OWN_LENGTH
-    shard = part_of(len(questions), ctx.axes["shard"])
+    shard = part_of(len(questions), ctx.shard)
     rows = gain_rows(lm, cfg.ecs, questions, contexts, budgets, control, shard, ctx, length)
     if options.get(LENGTH):  # a closed book is the same at any length
         rows = [row for row in rows if row[1] != "closed_book"]

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from secateur.core.shards import questions_of
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.retrieval.candidates import CodebookArrays, question_symbols
 from secateur.graph.retrieval.ranking import GraphRanking, rank_block
@@ -21,16 +22,21 @@ def _table(rankings: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def run(cfg, inputs, outputs, ctx):
+    if "rankings" in inputs:
+        for name in ("candidates", "rankings", "paths"):
+            outputs[name] = inputs[name]
+        return {"questions": 0, "candidates": outputs.rows["candidates"]}
     embedder, retriever = Embedder(cfg.embedder, ctx.cache, ctx.log), cfg.retriever
     book = CodebookArrays.of(inputs["entities"], inputs["relations"], inputs["edges"], inputs.vectors("lines"))
-    passages, questions, run_edges = inputs["passages"], inputs["questions"], inputs["run_edges"]
+    passages, run_edges = inputs["passages"], inputs["run_edges"]
+    questions = questions_of(inputs["questions"], ctx.shard)
     mentions = inputs["mentions"] if "mentions" in inputs else None
     if retriever.w_dense and retriever.units != "runs":
         embedder.tell_split(texts_read(passages), "passages", ctx)
     symbols = question_symbols(inputs["triples"], questions)
     embedder.embed([s for q in symbols.values() for part in q for s in part])  # all questions together
     candidates, rankings, paths = [], [], [TABLES["paths"].empty()]
-    groups = questions.sort("position").group_by("group_id", maintain_order=True)
+    groups = questions.group_by("group_id", maintain_order=True)
     for (group_id,), of_group in ctx.progress(groups, questions["group_id"].n_unique(), "groups"):
         pool = passages.filter(pl.col("group_id") == group_id)
         ranking = GraphRanking(retriever, cfg.order.neighbour, pool, book, run_edges, mentions, embedder)

@@ -9,7 +9,7 @@ from secateur.stage.contract import main
 
 
 def run(cfg, inputs, outputs, ctx):
-    questions = shard_of(inputs["questions"], ctx.axes["shard"])
+    questions = shard_of(inputs["questions"], ctx.shard)
     pool = inputs["pool"].join(questions, on="question_id", how="semi").sort("question_id", "rank", nulls_last=True)
     questions = questions.join(pool, on="question_id", how="semi", maintain_order="left")
     passages = with_preceding(inputs["passages"], cfg.ecs.before)

@@ -90,7 +90,7 @@ def _in_order(cfg, inputs, lm, questions: pl.DataFrame, counts: Counter):
 def run(cfg, inputs, outputs, ctx):
     spec = {"types": {}, "first": cfg.dataset.first}
     subset = members(inputs["questions"], inputs["evidence"], spec)[cfg.dataset.grown_of or "all"]
-    in_shard = shard_of(inputs["questions"], ctx.axes["shard"]).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
+    in_shard = shard_of(inputs["questions"], ctx.shard).filter(pl.col("type").is_in(list(cfg.dataset.grown)))
     pooled = in_shard.filter(pl.col("question_id").is_in(list(subset))).join(
         inputs["pool"], on="question_id", how="semi"
     )

@@ -2,7 +2,6 @@
 
 import sys
 
-import numpy as np
 import torch
 
 from secateur.ecs.reading import independent
@@ -44,16 +43,3 @@ def test_onednn_multiplies_as_pytorch_does_and_leaves_other_types_alone(monkeypa
     torch.testing.assert_close(first.double()(x.double()), expected.double(), rtol=1e-5, atol=1e-5)
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     assert type(kernels.by_onednn(torch.nn.Linear(48, 96))) is torch.nn.Linear
-
-
-def test_a_question_has_the_same_cosines_alone_as_in_company_and_equal_passages_have_equal_ones():
-    rng = np.random.default_rng(3)
-    for n in (3, 27, 300):
-        texts = [f"t{place % (n - 1)}" for place in range(n)]
-        first = kernels.first_of_equal(texts)
-        vectors, queries = (rng.normal(size=(count, 384)).astype(np.float32) for count in (n, 30))
-        whole = kernels.cosines(queries, vectors[first], first)
-        alone = np.concatenate([kernels.cosines(queries[q : q + 1], vectors[first], first) for q in range(30)])
-        np.testing.assert_array_equal(whole, alone)
-        np.testing.assert_array_equal(whole[:, 0], whole[:, n - 1])
-        np.testing.assert_allclose(whole, queries @ vectors[first].T, atol=1e-3)

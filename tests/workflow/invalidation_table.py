@@ -108,6 +108,7 @@ KEYS = {
     "embedder.query_prompt='query: '": EMBEDS,
     "embedder.document_prompt='passage: '": EMBEDS,
     "embedder.tau=0.6": {"build_runs"},
+    "embedder.shards=2": {"build_codebook"},
     "codebook.bonus_path=0.06": {"build_runs"},
     "codebook.bonus_node=0.04": {"build_runs"},
     "codebook.refine=false": {"build_runs"},
@@ -160,6 +161,7 @@ KEYS = {
     "retriever.w_dense=0.5": {"rank_by_graph"},
     "retriever.w_run=0.5": {"rank_by_graph"},
     "retriever.w_line=0.5": {"rank_by_graph"},
+    "retriever.shards=2": {"rank_by_graph"},
     "retriever.walk=none": {"rank_by_graph"},
     "retriever.phrases=true": {"rank_by_graph"},
     "peer.adapter.qa_top_k=3": PEERS,
@@ -304,6 +306,7 @@ KEYS = {
     "rankers.suffixes=['+neighbour', '+answer', '+neighbour+answer']": {"rank_passages"},
     "rankers.neighbour=0.5": {"rank_passages"},
     "rankers.keep=10": {"rank_passages"},
+    "rankers.shards=2": {"rank_passages"},
     "system.family=graph": FROM_RUNS
     - {"recall_context", "find_mentions"}
     - ACTING,  # which ranks for other systems too, order-blind

@@ -68,6 +68,7 @@ wildcard_constraints:
     imported=r"[^/]+",
     judged_too=r"[A-Za-z0-9_]+",
     length=r"(\.[^/.]+)?",
+    part=r"(/\d+of\d+)?",
     source=layout.SOURCE,
 
 
@@ -137,14 +138,12 @@ def of_options(function):
     return lambda wildcards: function(layout.options_of(wildcards))
 
 
-def shards(path, group):
-    """An input function: the files of all shards. path: function of options and number; group: whose `shards` counts."""
-    return lambda wildcards: path(layout.options_of(wildcards), named(group, wildcards).shards)
-
-
 GRAPH, UTILITY = layout.pattern(layout.GRAPH), layout.pattern(layout.FAMILIES["utility"])
 PASSAGES = "results/{corpus}/passages/passages.parquet"
 QUESTIONS = "results/{corpus}/{dataset}/questions/questions.parquet"
 EVIDENCE = "results/{corpus}/{dataset}/questions/evidence.parquet"
 CONTEXTS = "results/{corpus}/{dataset}/{source}/contexts.parquet"
 LEARNT = layout.pattern(layout.LEARNT)
+
+
+include: "functions/shards.smk"

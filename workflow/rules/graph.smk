@@ -9,7 +9,9 @@ RUNS = layout.pattern((*layout.BOOK, "codebook", "order"))
 CODEBOOK = "results/{corpus}/codebook/{extractor}.{embedder}"
 RUN_FOLDER = f"results/{{corpus}}/runs/{RUNS}"
 CONSOLIDATED = f"results/{{corpus}}/graph/{GRAPH}"
-RANKED = f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}"
+RANKED = f"results/{{corpus}}/{{dataset}}/rankings/graph/{GRAPH}.{{retriever}}{{part}}"
+EMBEDDED = f"{CODEBOOK}{{part}}"
+CODEBOOK_TABLES = ("entities", "relations", "edges", "lines", "edge_sources")
 
 
 rule extract_triples:
@@ -49,22 +51,23 @@ rule encode_questions:
 
 rule build_codebook:
     input:
+        **{name: parts(f"{EMBEDDED}/{name}.parquet", "embedder") for name in CODEBOOK_TABLES},
         passages=PASSAGES,
         triples=shards(layout.triples, "extractor"),
     output:
-        entities=f"{CODEBOOK}/entities.parquet",
-        relations=f"{CODEBOOK}/relations.parquet",
-        edges=f"{CODEBOOK}/edges.parquet",
-        lines=f"{CODEBOOK}/lines.parquet",
-        edge_sources=f"{CODEBOOK}/edge_sources.parquet",
-        record=f"{CODEBOOK}/run.json",
+        entities=f"{EMBEDDED}/entities.parquet",
+        relations=f"{EMBEDDED}/relations.parquet",
+        edges=f"{EMBEDDED}/edges.parquet",
+        lines=f"{EMBEDDED}/lines.parquet",
+        edge_sources=f"{EMBEDDED}/edge_sources.parquet",
+        record=f"{EMBEDDED}/run.json",
     log:
-        "logs/build_codebook/{corpus}-{extractor}-{embedder}.log",
+        "logs/build_codebook/{corpus}-{extractor}-{embedder}{part}.log",
     threads: 1
     params:
         **leaf_params("build_codebook", *slices.EMBEDDING),
     message:
-        "Build the codebook of {wildcards.corpus}"
+        "Build the codebook of {wildcards.corpus}{wildcards.part}"
     script:
         "../../scripts/build_codebook.py"
 
@@ -137,6 +140,7 @@ rule find_mentions:
 
 rule rank_by_graph:
     input:
+        **{name: parts(f"{RANKED}/{name}.parquet", "retriever") for name in ("paths", "candidates", "rankings")},
         passages=PASSAGES,
         questions=QUESTIONS,
         triples="results/{corpus}/{dataset}/triples/{extractor}/triples.parquet",
@@ -152,7 +156,7 @@ rule rank_by_graph:
         rankings=f"{RANKED}/rankings.parquet",
         record=f"{RANKED}/run.json",
     log:
-        "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}.log",
+        "logs/rank_by_graph/{corpus}-{dataset}-{extractor}-{embedder}-{codebook}-{order}-{consolidation}-{retriever}{part}.log",
     threads: 1
     params:
         **leaf_params(
@@ -162,7 +166,7 @@ rule rank_by_graph:
             *slices.EMBEDDING,
         ),
     message:
-        "Rank by the graph for {wildcards.dataset} ({wildcards.retriever}, {wildcards.order})"
+        "Rank by the graph for {wildcards.dataset} ({wildcards.retriever}, {wildcards.order}){wildcards.part}"
     script:
         "../../scripts/rank_by_graph.py"
 

@@ -4,17 +4,21 @@
 include: "functions/ranking.smk"
 
 
+LISTED = "results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}{part}"
+
+
 rule rank_passages:
     input:
         passages=PASSAGES,
         questions=QUESTIONS,
         evidence=gold_of_rankers,
         files=ranker_files,
+        rankings=parts(f"{LISTED}/rankings.parquet", "rankers"),
     output:
-        rankings="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/rankings.parquet",
-        record="results/{corpus}/{dataset}/rankings/lexical/{embedder}.{rankers}/run.json",
+        rankings=f"{LISTED}/rankings.parquet",
+        record=f"{LISTED}/run.json",
     log:
-        "logs/rank_passages/{corpus}-{dataset}-{embedder}-{rankers}.log",
+        "logs/rank_passages/{corpus}-{dataset}-{embedder}-{rankers}{part}.log",
     threads: 1
     params:
         **leaf_params(
@@ -25,7 +29,7 @@ rule rank_passages:
             "eval.seed=default",
         ),
     message:
-        "Rank the passages of {wildcards.corpus} for {wildcards.dataset}"
+        "Rank the passages of {wildcards.corpus} for {wildcards.dataset}{wildcards.part}"
     script:
         "../../scripts/rank_passages.py"
 

@@ -111,3 +111,4 @@ class Retriever:
     walk: Any = key(
         "steps over the graph from the best passages: none, or {kind: NAME, its settings} (graph/walks)", family="walk"
     )
+    shards: int = key("jobs that share the questions of a data set; raise it on a cluster", low=1, high=1000, default=1)

@@ -28,6 +28,7 @@ class Embedder:
     tau: float = key("fit threshold of a run for this model (paper 2.3)", low=-1, high=1)
     query_prompt: str | None = key('text before a question; null: as the model\'s files say, "": none', default=None)
     document_prompt: str | None = key("text before a passage or a name; as query_prompt", default=None)
+    shards: int = key("jobs that share the strings of a codebook; raise it on a cluster", low=1, high=1000, default=1)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class Rankers:
     fitted_on: tuple[str, ...] = key(
         "data sets of the experiment; each is also scored by weights fitted on the others (NAME@other_sets)", default=()
     )
+    shards: int = key("jobs that share the questions of a data set; raise it on a cluster", low=1, high=1000, default=1)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ RECALL = keys_of(  # which runs of a session are recalled
     *("w_pairs", "tau_pairs", "t_pairs", "w_distinct", "tau_distinct", "w_whole", "tau_whole", "t_whole"),
 )
 READER = keys_but("lm", "seconds")  # all that a value of the reader depends on
-EMBEDDING = keys_but("embedder", "tau")  # tau decides runs, not vectors
-RETRIEVAL = keys_but("retriever")
+EMBEDDING = keys_but("embedder", "tau", "shards")  # tau decides runs, not vectors; shards are in paths
+RETRIEVAL = keys_but("retriever", "shards")
 CONSOLIDATING = keys_but("consolidation", "joins", "skipped", "longest")
 PRUNING = keys_of("consolidation", "prune", "min_mentions", "keep", "seed")
 NAMING = (*keys_of("consolidation", "joins", "skipped", "longest"), *PRUNING)  # names that a walk follows
-RANKING = keys_but("rankers", "scores", "utilities", "rules", "fitted_on")
+RANKING = keys_but("rankers", "scores", "utilities", "rules", "fitted_on", "shards")
 PASSING = keys_of("ecs", "layout", "horizon", "top_k", "epsilon")  # result of a pass
 ROWS = (*PASSING, *keys_of("ecs", "questions", "passages"))
 DRAWING = keys_of("ecs", "pseudo_answers", "pseudo_tokens", "temperature", "seed")  # answers sampled from the model

@@ -1,11 +1,13 @@
 """The codebook of a corpus and its embeddings."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from secateur.core.errors import SecateurError
+from secateur.core.shards import part_of
 from secateur.graph.codebook import Codebook, edge_lines, indexify
 from secateur.models.embedder import Embedder
 
@@ -35,24 +37,32 @@ def codebook_of(passages: pl.DataFrame, triples: pl.DataFrame, ctx) -> tuple[Cod
     return book, edge_lines(book.edges, book.entities, book.relations)["line"]
 
 
-def with_embeddings(frame: pl.DataFrame, texts: pl.Series, embedder: Embedder) -> Iterator[pl.DataFrame]:
-    """The frame with a column `embedding` of the texts' vectors, in parts of 50,000 rows."""
-    for start in range(0, len(texts), PART):
-        vectors = embedder.embed(texts[start : start + PART].to_list())
+def with_embeddings(
+    frame: pl.DataFrame, texts: pl.Series, embedder: Embedder, shard: str = ""
+) -> Iterator[pl.DataFrame]:
+    """The shard's rows of the frame with a column `embedding` of the texts' vectors, in parts of 50,000 rows."""
+    rows = part_of(len(texts), shard)
+    for start in range(rows.start, rows.stop, PART) or [rows.start]:
+        chosen = slice(start, min(start + PART, rows.stop))
+        vectors = embedder.embed(texts[chosen].to_list())
         embedding = pl.Series(vectors.astype(np.float32, copy=False), dtype=pl.Array(pl.Float32, embedder.cfg.dim))
-        yield frame[start : start + PART].with_columns(embedding=embedding)
+        yield frame[chosen].with_columns(embedding=embedding)
 
 
 def codebook(
-    passages: pl.DataFrame, triples: pl.DataFrame, embedder: Embedder, ctx
+    passages: pl.DataFrame, triples: pl.DataFrame, embedder: Embedder, ctx, shard: str = ""
 ) -> Iterator[tuple[str, Iterable[pl.DataFrame]]]:
     """Yield (table, its parts) of a corpus: symbols and lines with vectors, edges, where each was read.
 
-    Raises SecateurError if there is no triple at all.
+    shard: whose rows of vectors are made; the first one also has the edges and counts what is lost. Raises SecateurError if
+    there is no triple at all.
     """
-    book, lines = codebook_of(passages, triples, ctx)
-    yield "entities", with_embeddings(book.entities, book.entities["text"], embedder)
-    yield "relations", with_embeddings(book.relations, book.relations["text"], embedder)
-    yield "lines", with_embeddings(book.edges.select("line_id"), lines, embedder)
-    embedder.tell_split(lines, "edge lines", ctx)
-    yield from (("edges", [book.edges]), ("edge_sources", [book.edge_sources]))
+    first = not shard or shard.startswith("0of")
+    book, lines = codebook_of(passages, triples, ctx if first else replace(ctx, counts={}, warnings=[]))
+    yield "entities", with_embeddings(book.entities, book.entities["text"], embedder, shard)
+    yield "relations", with_embeddings(book.relations, book.relations["text"], embedder, shard)
+    yield "lines", with_embeddings(book.edges.select("line_id"), lines, embedder, shard)
+    if first:
+        embedder.tell_split(lines, "edge lines", ctx)
+    for name, frame in (("edges", book.edges), ("edge_sources", book.edge_sources)):
+        yield name, [frame if first else frame.clear()]

@@ -18,6 +18,7 @@ from secateur.contexts.piece import Context, Material, Query, Ranked
 from secateur.core.artifacts import made_once, read_json, write_json
 from secateur.core.errors import SecateurError
 from secateur.core.layout import NONE
+from secateur.core.products import by_component
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table, write_table
 from secateur.core.tables.vectors import Packed
@@ -33,7 +34,6 @@ from secateur.library.options import LOG, cache_folder, chosen, context
 from secateur.library.retrieved import Retrieved, Source
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
-from secateur.models.kernels import by_component
 from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read
 from secateur.ranking.rank import expanded, group_of

@@ -1,4 +1,4 @@
-"""Batch-invariant matrix products, so that a cached value is a function of its key; and fast products.
+"""Batch-invariant forward passes, so that a cached value is a function of its key; and fast products.
 
 Batch invariance holds for `ROWS` rows or more, on Intel and on AMD; models never get fewer.
 """
@@ -7,11 +7,7 @@ import logging
 import os
 import platform
 import shutil
-from collections.abc import Sequence
 from importlib.metadata import version
-
-import numpy as np
-from numpy.typing import NDArray
 
 from secateur.core.errors import SecateurError
 
@@ -19,10 +15,7 @@ __all__ = [
     "PRODUCTS",
     "ROWS",
     "STEADY",
-    "by_component",
     "by_onednn",
-    "cosines",
-    "first_of_equal",
     "gpu_expected",
     "steady",
     "usable",
@@ -35,42 +28,7 @@ LOG = logging.getLogger("secateur")
 STEADY = {"MKL_CBWR": "AUTO,STRICT"}
 ROWS = 4
 X86 = ("x86_64", "AMD64")  # not measured elsewhere
-BLOCK = 8  # queries of one product: with more, some of OpenBLAS's kernels round by the place in the block
-TILE = 256  # vectors turned at once, so that they stay in a CPU's cache
 PRODUCTS = "oneDNN"  # part of a reader's identity: it decides the last bits
-
-
-def first_of_equal(texts: Sequence[str]) -> NDArray[np.int64]:
-    """(n,) place of the first text that equals each.
-
-    >>> first_of_equal(["a", "b", "a"]).tolist()
-    [0, 1, 0]
-    """
-    places: dict[str, int] = {}
-    return np.array([places.setdefault(text, n) for n, text in enumerate(texts)], dtype=np.int64)
-
-
-def by_component(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(n, d) vectors whose memory is laid out component by component: one query's products take a third to half the time."""
-    columns = np.empty(vectors.shape[::-1], np.float32)
-    for start in range(0, len(vectors), TILE):
-        columns[:, start : start + TILE] = vectors[start : start + TILE].T
-    return columns.T
-
-
-def cosines(
-    queries: NDArray[np.float32], vectors: NDArray[np.float32], first: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """(queries, n) inner products of unit vectors: a query has the same alone as in company, equal passages have equal ones.
-
-    queries: (queries, d); vectors: (n, d), best `by_component`; first: of each passage's text (`first_of_equal`).
-    """
-    products = np.empty((len(queries), len(vectors)))
-    for start in range(0, len(queries), BLOCK):
-        block = queries[start : start + BLOCK]
-        filled = np.pad(block, ((0, BLOCK - len(block)), (0, 0)))
-        products[start : start + BLOCK] = (filled @ vectors.T)[: len(block), first]
-    return products
 
 
 def steady() -> None:

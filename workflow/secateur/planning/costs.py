@@ -12,7 +12,7 @@ from secateur.core.layout import data_of
 from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
 from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
 from secateur.planning.plan import Variant
-from secateur.planning.sizes import Data, Sizes, pairs_of
+from secateur.planning.sizes import Data, Sizes, joining, pairs_of
 from secateur.planning.snakemake_output import Job
 
 __all__ = ["Estimate", "Foretold", "estimate"]
@@ -51,11 +51,13 @@ def estimate(
     )
     kinds = {(job.rule, job.kind) for job in ran}
     paired, foretold = pairs_of((v.dataset, v.system, v.order) for v in variants), []
+    joins = joining(job.record for job in jobs)
     for job in jobs:
         sizes = data.sizes(job.record)
         if sizes is not None:
             sizes |= {"variants": len(variants), "paired": paired} | read.get(job.record, {})
             sizes |= unseen(job.rule, data_of(job.record)[0], sizes, seen)
+            sizes = dict.fromkeys(sizes, 0) | {"job": 1} if job.record in joins else sizes
         known = (job.rule, kind_of(job.record)) in kinds
         reason = None if known else unmeasured(conf, job.rule, job.record, overrides)
         foretold.append(_foretold(job, sizes, paces, reason))

@@ -18,7 +18,7 @@ import yaml
 
 from secateur.core.artifacts import read_json
 from secateur.core.layout import data_of
-from secateur.planning.sizes import READ, SHARD, Data, Sizes, pairs_of
+from secateur.planning.sizes import READ, SHARD, Data, Sizes, joining, pairs_of
 
 __all__ = ["Coefficients", "Paces", "Ran", "jobs_here", "kind_of", "load_coefficients", "total", "unseen"]
 
@@ -87,9 +87,10 @@ def jobs_here(results: Path) -> list[Ran]:
     """The jobs that succeeded here, in the order of their ends, as far as the data that they read are still here."""
     data, ran, seen = Data(), [], set()
     found = [(str(path), read_json(path)) for path in results.rglob("run.json")]
+    joins = joining(path for path, _ in found)
     for path, record in sorted(found, key=lambda pair: (pair[1]["finished"], pair[0])):
         sizes, (corpus, *_) = data.sizes(path), data_of(path)
-        if sizes is not None and record["failure"] is None:
+        if sizes is not None and record["failure"] is None and path not in joins:
             rule, counts = record["stage"], record["counts"]
             sizes |= unseen(rule, corpus, sizes, seen) | _counted(record)
             tokens = [counts[name] for name in TOKENS if name in counts]

@@ -21,7 +21,7 @@ reread     questions times the passages of each that a reranker reads
 variants   variants of the experiment
 paired     pairs of its systems on the same data set, in the same order
 
-A shard reads its share of each. Sizes of data that is neither prepared nor in a file here are unknown.
+A shard reads its share of each, and a job that joins the shards of its rule none. Sizes of data that is neither prepared nor in a file here are unknown.
 """
 
 import os
@@ -55,7 +55,7 @@ from secateur.evaluation.subsets import answered, members, scored_questions
 from secateur.planning.plan import Variant
 from secateur.planning.sources import folder_files, listed_files
 
-__all__ = ["READ", "SHARD", "Data", "Sizes", "pairs_of"]
+__all__ = ["READ", "SHARD", "Data", "Sizes", "joining", "pairs_of"]
 
 Sizes = dict[str, float]
 Texts = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]  # passages, questions, evidence
@@ -65,6 +65,16 @@ LISTED = re.compile(r"/lexical/\w+\.([^/]+)/all/")  # a job that reads the ranki
 RANKED = re.compile(r"/rankings/lexical/\w+\.([^/]+)/run\.json$")  # the job that ranks with a list
 RERANKED = re.compile(r"/reranked/.+/([^/]+)/run\.json$")  # the option of a reranker
 SHARD = re.compile(r"/\d+of(\d+)/")
+
+
+def joining(records: Iterable[str]) -> set[str]:
+    """The records of jobs that only join what the shards of their own rule made: their sizes are 0.
+
+    >>> joining(["results/stem/codebook/a.b/0of2/run.json", "results/stem/codebook/a.b/run.json"])
+    {'results/stem/codebook/a.b/run.json'}
+    """
+    records = set(records)
+    return records & {SHARD.sub("/", record) for record in records if SHARD.search(record)}
 
 
 def pairs_of(rows: Iterable[tuple[str, str, str | None]]) -> int:

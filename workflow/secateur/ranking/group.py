@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from secateur.config import plugins
-from secateur.models.kernels import by_component
+from secateur.core.products import by_component
 from secateur.models.token_vectors import TokenVectors
 from secateur.models.words import MOSTLY, share_outside_latin
 

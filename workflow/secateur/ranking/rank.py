@@ -15,6 +15,7 @@ import polars as pl
 
 from secateur.config import plugins
 from secateur.core.errors import SecateurError
+from secateur.core.shards import questions_of
 from secateur.core.tables.catalog import TABLES
 from secateur.models.embedder import Embedder
 from secateur.ranking.group import (
@@ -124,12 +125,19 @@ def _answerable(questions: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.nd
 
 
 def rank(
-    cfg, passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataFrame | None, ctx, is_limited: bool = False
+    cfg,
+    passages: pl.DataFrame,
+    questions: pl.DataFrame,
+    evidence: pl.DataFrame | None,
+    ctx,
+    is_limited: bool = False,
+    shard: str = "",
 ) -> pl.DataFrame:
     """The table `rankings`: the best passages of each question under each ranker of `cfg.rankers`.
 
     +answer forms rank only questions with an answer and an answerable type. The passage that a question excludes is left
-    out once all are scored. evidence: for the ranker `gold`; is_limited: whether the questions are the first of a larger set.
+    out once all are scored. evidence: for the ranker `gold`; is_limited: whether the questions are the first of a larger set;
+    shard: whose questions are ranked.
     """
     embedder, tables = Embedder(cfg.embedder, ctx.cache, ctx.log), []
     gold: dict[str, list[str]] = {}
@@ -140,13 +148,14 @@ def rank(
         if ranker.module.check:
             for warning in ranker.module.check(ranker.settings, questions, passages, is_limited) or ():
                 ctx.warn(f"{ranker.name}: {warning}")
+    questions = questions_of(questions, shard)
     if any(ranker.module.READS_GOLD for ranker in rankers):
         without = sum(question not in gold for question in questions["question_id"])
         if without:
             ctx.warn(
                 f"{without} of {questions.height} questions have no gold passage: the ranker gold ranks none for them"
             )
-    groups = questions.sort("position").partition_by("group_id", maintain_order=True)
+    groups = questions.partition_by("group_id", maintain_order=True)
     undecided: Counter[str] = Counter()
     embedder.tell_split(texts_read(passages), "passages", ctx)
     for in_group in ctx.progress(groups, len(groups), "groups"):

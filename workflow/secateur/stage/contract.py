@@ -1,7 +1,6 @@
 """The stage contract: verified inputs, one call, verified outputs, the record last.
 
-A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics`. It reads and writes tables by name and knows nothing of
-Snakemake. A rule's script calls `main`.
+A stage is a function `run(cfg, inputs, outputs, ctx) -> metrics` of tables by name. A rule's script calls `main`.
 """
 
 import json
@@ -58,9 +57,9 @@ class Inputs:
         """The table `name`; shards are concatenated in order."""
         return read_tables(TABLES[name], self._paths[name])
 
-    def each(self, name: str) -> list[pl.DataFrame]:
-        """The shards of a table."""
-        return [read_table(TABLES[name], path) for path in self._paths[name]]
+    def each(self, name: str) -> Iterator[pl.DataFrame]:
+        """The shards of a table, one in memory at a time."""
+        return (read_table(TABLES[name], path) for path in self._paths[name])
 
     def vectors(self, name: str) -> Packed:
         """The packed vectors of the table `name`, in the order of its key. The table is one file."""
@@ -124,6 +123,11 @@ class Context:
     warnings: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     read: Mapping[str, str] = field(default_factory=dict)  # the inputs' digests
+
+    @property
+    def shard(self) -> str:
+        """NofCOUNT of a job that does a part of its rule's work, else empty."""
+        return self.axes.get("shard") or self.axes.get("part", "").removeprefix("/")
 
     def warn(self, message: str) -> None:
         """Log a warning and keep it in the record."""
@@ -312,8 +316,7 @@ def record_kill(job: Job, said: str, slurm_job: str) -> None:
     """Write `failure.json` for a job that was killed."""
     ctx = Context(logging.getLogger(job.rule), Path(), job.axes, job.code, job.threads)
     record = _record(job, ctx, (time.monotonic(), time.process_time()), {}, {}, said)
-    own = {"slurm_job": slurm_job, "peak_bytes": 0, "final": False}
-    write_json(job.record.with_name("failure.json"), record | own)
+    write_json(job.record.with_name("failure.json"), record | {"slurm_job": slurm_job, "peak_bytes": 0, "final": False})
 
 
 def _ended(*_: Any) -> None:
@@ -333,8 +336,7 @@ def main(run: Callable[..., Metrics], snakemake: Any) -> None:
     try:
         run_stage(run, job)
     except (SecateurError, OSError) as error:  # the log has the traceback of an OSError
-        said = refused(error) if isinstance(error, OSError) else error
-        print(redacted(f"\n{job.rule}: {said}\n"), file=sys.stderr)
+        print(redacted(f"\n{job.rule}: {refused(error) if isinstance(error, OSError) else error}\n"), file=sys.stderr)
         sys.exit(2)
     if vars(sys.modules["__main__"]).get("snakemake") is snakemake:  # this process is a script of Snakemake's
         _leave()

@@ -48,6 +48,7 @@ META = b"secateur.table"
 S, I32, I64, F32, F64, B = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()
 VECTOR = pa.binary(2)  # placeholder for the bytes of a vector, whose dimension the frame decides
 EXAMPLES = 3  # keys in the message of each problem
+ROWS = 50_000  # rows of a row group
 DAMAGED = (pa.ArrowException, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
@@ -163,9 +164,11 @@ def write_table(table: Table, frame: pl.DataFrame, path: Path) -> int:
 def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int:
     """`write_table` for a table in one or more parts with keys that rise from part to part; holds one part in memory.
 
-    Checks over all rows (uniqueness, density) see one part only. After an error there is no file.
+    The bytes do not depend on the parts: row groups have ROWS rows. Checks over all rows (uniqueness, density) see one part
+    only. After an error there is no file.
     """
     writer, rows, last, where = None, 0, None, f"{table.name}@{table.version} ({path})"
+    waiting: pa.Table | None = None  # rows of a row group that is not full yet
     try:
         for frame in frames:
             found = _checked(table, frame, path)
@@ -178,8 +181,13 @@ def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int
             writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
             if arrow.schema != writer.schema:
                 raise TableError(f"{where}: a part has vectors of another length than the first part's")
-            writer.write_table(arrow)
+            waiting = pa.concat_tables([waiting, arrow]) if waiting is not None else arrow
+            while waiting.num_rows > ROWS:
+                writer.write_table(waiting.slice(0, ROWS).combine_chunks())
+                waiting = waiting.slice(ROWS)
             rows, last = rows + found.height, found.select(table.key).row(-1) if table.key and found.height else last
+        if writer:
+            writer.write_table(waiting.combine_chunks())
     except BaseException:
         if writer:
             writer.close()

@@ -12,6 +12,8 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from secateur.core.products import by_component, products
+
 __all__ = ["Packed", "packed", "stored", "unpacked"]
 
 LEVELS = 127  # integer levels on each side of 0
@@ -48,15 +50,16 @@ class Packed:
     def products(self, others: NDArray[np.float32]) -> NDArray[np.float32]:
         """(q, n) dot products with others (q, d); up to HELD vectors are unpacked once for all calls, more block by block."""
         if len(self) <= HELD:
-            return others @ self._whole.T
+            return products(others, self._whole)
         found = np.empty((len(others), len(self)), np.float32)
         for start in range(0, len(self), BLOCK):
-            found[:, start : start + BLOCK] = others @ self[np.arange(start, min(start + BLOCK, len(self)))].T
+            part = self[np.arange(start, min(start + BLOCK, len(self)))]
+            found[:, start : start + BLOCK] = products(others, part)
         return found
 
     @cached_property
     def _whole(self) -> NDArray[np.float32]:
-        return _numbers(self.rows[self.places])
+        return by_component(_numbers(self.rows[self.places]))
 
 
 def packed(vectors: NDArray[np.floating]) -> pa.Array:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from secateur.config import plugins
 from secateur.contexts.channels import apply_action
 from secateur.core.layout import NONE
+from secateur.core.products import by_component, cosines, first_of_equal
 from secateur.core.tables.vectors import Packed
 from secateur.graph.retrieval.candidates import CodebookArrays, GroupRuns, Symbols, coarse_run_scores, fine_run_terms
-from secateur.models.kernels import by_component, cosines, first_of_equal
 from secateur.models.prompts import asked
 from secateur.ranking.bm25 import Bm25
 from secateur.ranking.group import Scores, articles_of, neighbour_smoothed, texts_read, top, without_excluded, z_scores

@@ -1,7 +1,7 @@
 """Cosine of embeddings."""
 
 from secateur.config.plugins import NoSettings as Settings
-from secateur.models.kernels import cosines, first_of_equal
+from secateur.core.products import cosines, first_of_equal
 from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, Scores
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from secateur.core.fields import key
-from secateur.models.kernels import cosines
+from secateur.core.products import cosines
 from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, Scores
 

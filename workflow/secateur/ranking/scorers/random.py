@@ -1,4 +1,6 @@
-"""Uniform random scores, by seed."""
+"""Uniform random scores, by seed and question."""
+
+from zlib import crc32
 
 import numpy as np
 
@@ -9,5 +11,6 @@ READS_QUESTION = False
 
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
-    """(questions, passages) uniform draws."""
-    return np.random.default_rng(seed).random((len(questions.queries), len(group.texts)))
+    """(questions, passages) uniform draws, which do not depend on other questions."""
+    seeds = [[seed, crc32(query.encode())] for query in questions.queries]
+    return np.stack([np.random.default_rng(own).random(len(group.texts)) for own in seeds])
