@@ -30,18 +30,17 @@ METRICS = [
 ]
 
 
-def test_no_answers_no_parts():
+def test_each_answering_system_has_a_line_and_one_for_each_order():
     assert parts(METRICS[-1:]) == []
-
-
-def test_each_system_has_a_line_and_one_for_each_order():
     drawn, part = parts(METRICS)
     assert "order-aware" in drawn["figures"][0][0]
     assert part["table"].heads == ["system", "ROUGE-L", "prompt tokens"]
-    shown = {name: cells for name, *cells in part["table"].texts()}
-    expected = {"closed_book": ["0.100", "75"], "rag_zsum": ["0.250", ""]}
-    expected |= {"secateur · order-aware": ["0.400", ""], "secateur · order-blind": ["0.300", ""]}
-    assert shown == expected
+    assert sorted(part["table"].texts()) == [
+        ["closed_book", "0.100", "75"],
+        ["rag_zsum", "0.250", ""],
+        ["secateur · order-aware", "0.400", ""],
+        ["secateur · order-blind", "0.300", ""],
+    ]
     assert "n = 6" in part["note"]
 
 

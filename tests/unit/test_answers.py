@@ -68,18 +68,21 @@ def test_a_refusal_is_known_by_its_phrase():
 # --- scores --------------------------------------------------------------------------------------
 
 
-def test_scores_of_words():
-    assert exact_match("The Red Mill!", "red mill") == 1
-    assert exact_match("The red mills", "red mill") == 0
-    assert token_f1("mill mill", "the mill") == pytest.approx(2 / 3)
-    assert token_f1("", "the mill") == 0
-    assert token_f1("the", "a") == 1  # nothing is left of either
-
-
-def test_rouge_l_is_the_f_of_the_longest_common_subsequence_of_stems():
-    assert rouge_l("police killed the gunman", "police kills the gunman") == 1
-    assert rouge_l("the gunman police killed", "police kill the gunman") == pytest.approx(0.5)
-    assert rouge_l("", "police kill the gunman") == 0
+@pytest.mark.parametrize(
+    ("score", "answer", "gold", "expected"),
+    [
+        (exact_match, "The Red Mill!", "red mill", 1),
+        (exact_match, "The red mills", "red mill", 0),
+        (token_f1, "mill mill", "the mill", 2 / 3),
+        (token_f1, "", "the mill", 0),
+        (token_f1, "the", "a", 1),  # nothing is left of either
+        (rouge_l, "police killed the gunman", "police kills the gunman", 1),  # subsequences of stems
+        (rouge_l, "the gunman police killed", "police kill the gunman", 0.5),
+        (rouge_l, "", "police kill the gunman", 0),
+    ],
+)
+def test_scores_by_hand(score, answer, gold, expected):
+    assert score(answer, gold) == pytest.approx(expected)
 
 
 def test_every_score_of_an_empty_answer_is_there():
@@ -130,13 +133,12 @@ def alone(lm, prompt: str, steps: int) -> list[int]:
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mistral"])
 def test_no_company_and_no_order_changes_an_answer(answering, tiny_lm, kind):
-    expected = [alone(tiny_lm(kind, window=256), p, 12) for p in PROMPTS]
     answers = answering(PROMPTS, kind=kind)
-    assert [a.completion_tokens for a in answers] == [len(tokens) for tokens in expected]
-    texts = [tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip() for tokens in expected]
-    assert [a.text for a in answers if a.stopped in ("end", "length")] == [
-        text for text, a in zip(texts, answers, strict=True) if a.stopped in ("end", "length")
-    ]
+    for prompt, answer in zip(PROMPTS, answers, strict=True):
+        tokens = alone(tiny_lm(kind, window=256), prompt, 12)
+        assert answer.completion_tokens == len(tokens)
+        if answer.stopped in ("end", "length"):
+            assert answer.text == tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip()
     assert [answering([prompt], kind=kind)[0] for prompt in PROMPTS] == answers
     assert answering(PROMPTS[::-1], kind=kind) == answers[::-1]
 
@@ -159,15 +161,11 @@ def test_every_step_of_an_answer_is_its_prompts_own_to_the_bit(answering, tiny_l
     assert all(part and part <= together for part in parts)
 
 
-def test_an_answer_ends_at_the_longest(answering):
+def test_an_answer_is_cut_at_the_longest_and_where_a_model_repeats_itself(answering):
     for answer in answering(PROMPTS, max_tokens=3):
         assert answer.completion_tokens <= 3
         assert answer.stopped in ("end", "length")
-
-
-def test_a_model_that_repeats_itself_is_cut(answering):
-    answers = answering(PROMPTS, max_tokens=120, least_repeated=4)
-    cut = [answer for answer in answers if answer.stopped == "repeats"]
+    cut = [answer for answer in answering(PROMPTS, max_tokens=120, least_repeated=4) if answer.stopped == "repeats"]
     assert cut, "a random network is expected to fall into a loop"
     assert all(answer.completion_tokens < 120 for answer in cut)
 
@@ -180,22 +178,27 @@ def test_the_chat_template_frames_the_prompt_and_bos_stands_once(tiny_lm, answer
     assert answer.prompt_tokens == len(ids)
 
 
-def test_a_prompt_is_answered_once(answering, tmp_path):
-    first = answering([*PROMPTS, PROMPTS[0]], cache=tmp_path / "kept")
-    stored = sorted((tmp_path / "kept").rglob("*.json"))
-    assert len(stored) == len(PROMPTS)
-    times = [path.stat().st_mtime_ns for path in stored]
-    assert answering([*PROMPTS, PROMPTS[0]], cache=tmp_path / "kept") == first
-    assert [path.stat().st_mtime_ns for path in stored] == times
-    answering(PROMPTS[:1], cache=tmp_path / "kept", max_tokens=5)
-    assert len(list((tmp_path / "kept").rglob("*.json"))) == len(PROMPTS) + 1
+def test_a_prompt_is_answered_once_under_the_same_settings_and_code(answering, tmp_path, monkeypatch):
+    cache, asked = tmp_path / "kept", [*PROMPTS, PROMPTS[0]]
+
+    def stored() -> dict:
+        return {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
+
+    first = answering(asked, cache=cache)
+    before = stored()
+    assert len(before) == len(PROMPTS)
+    assert answering(asked, cache=cache) == first
+    assert stored() == before
+    answering(PROMPTS[:1], cache=cache, max_tokens=5)
+    assert len(stored()) == len(PROMPTS) + 1
+    monkeypatch.setattr("secateur.answers.generate.plugin_digest", lambda module: module)
+    answering(PROMPTS[:1], cache=cache)
+    assert len(stored()) == len(PROMPTS) + 2
 
 
-def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path):
-    lm = tiny_lm(window=256)
-    assert InProcess(lm, settings(), tmp_path).window == 256 - 12
-    assert InProcess(lm, settings(window=100), tmp_path).window == 100
-    assert InProcess(lm, settings(window=1000), tmp_path).window == 256 - 12
+@pytest.mark.parametrize(("window", "expected"), [(None, 256 - 12), (100, 100), (1000, 256 - 12)])
+def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path, window, expected):
+    assert InProcess(tiny_lm(window=256), settings(window=window), tmp_path).window == expected
 
 
 # --- thoughts --------------------------------------------------------------------------------------
@@ -257,10 +260,8 @@ def test_a_thought_that_is_cut_is_an_empty_answer(writing, kind):
 
 
 def test_arguments_reach_the_chat_template_and_the_key_of_an_answer(writing, tmp_path):
-    thinking, plain = (
-        writing("opened by the template"),
-        writing("opened by the template", template={"enable_thinking": 0}),
-    )
+    kind = "opened by the template"
+    thinking, plain = writing(kind), writing(kind, template={"enable_thinking": 0})
     assert thinking._text("Who?").endswith("<think>\n")
     assert plain._text("Who?") == "Who?\n"
     for model in (thinking, plain):
@@ -268,13 +269,3 @@ def test_arguments_reach_the_chat_template_and_the_key_of_an_answer(writing, tmp
     assert len(list((tmp_path / "cache").rglob("*.json"))) == 2
     with pytest.raises(SecateurError, match=r"chat template reads no enable_thinkin.*Fix: "):
         writing("tags", template={"enable_thinkin": 0})(["Who?"])
-
-
-def test_answers_are_asked_anew_of_other_code(writing, tmp_path, monkeypatch):
-    model = writing("none")
-    model(["Who?"])
-    model(["Who?"])
-    assert len(list((tmp_path / "cache").rglob("*.json"))) == 1
-    monkeypatch.setattr("secateur.answers.generate.plugin_digest", lambda module: module)
-    model(["Who?"])
-    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2

@@ -36,33 +36,21 @@ def files(root: Path, n: int, units: int) -> dict[str, str]:
         for system, value in (("secateur", 0.5), ("plain", 0.2))
         for at in (64, 128, "claim")
     ]
-    made = drawings(
-        root,
-        "tiny",
-        table("metrics", metrics),
-        table("comparisons", [pair]),
-        table("equal_quality", []),
-        root / "figures",
-        "svg",
-    )
+    tables = [table("metrics", metrics), table("comparisons", [pair]), table("equal_quality", [])]
+    made = drawings(root, "tiny", *tables, root / "figures", "svg")
     return {path.name: path.read_text(encoding="utf-8") for path in made}
 
 
-def test_an_experiment_has_its_differences_and_its_curves_as_files(tmp_path):
-    made = files(tmp_path, 40, 30)
-    assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
-    assert "n 40, 30 units" in made["differences-toy.svg"]
-    assert "tokens sent" in made["evidence_recall-toy-blind.svg"]
-    assert all(LIGHT["graph"] in drawn for drawn in made.values())
-
-
-@pytest.mark.parametrize(("n", "units"), [(5, 3), (15, 15), (50, 9)])
-def test_few_questions_have_their_means_and_intervals_too_hollow(tmp_path, n, units):
+@pytest.mark.parametrize(("n", "units", "hollow"), [(40, 30, False), (5, 3, True), (15, 15, True), (50, 9, True)])
+def test_an_experiment_has_its_differences_and_its_curves_as_files_hollow_over_few_questions(
+    tmp_path, n, units, hollow
+):
     made = files(tmp_path, n, units)
     assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
     assert all(LIGHT["graph"] in drawn for drawn in made.values())
+    assert "tokens sent" in made["evidence_recall-toy-blind.svg"]
     assert f"n {n}, {units} units" in made["differences-toy.svg"]
-    assert f"fill: {LIGHT['paper']}; stroke: {LIGHT['graph']}" in made["differences-toy.svg"]
+    assert (f"fill: {LIGHT['paper']}; stroke: {LIGHT['graph']}" in made["differences-toy.svg"]) == hollow
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
