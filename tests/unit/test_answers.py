@@ -8,12 +8,9 @@ from secateur.answers.ending import finished, is_over, is_refusal
 from secateur.answers.generate import InProcess
 from secateur.answers.prompt import compose, units_cut
 from secateur.core.errors import SecateurError
-from secateur.evaluation.answers import answer_scores, exact_match, rouge_l, token_f1
+from secateur.evaluation.answers import answer_scores
 
 RULES = SimpleNamespace(stop=("\n\n", "\nQuestion:"), repeats=3, least_repeated=14)
-
-
-# --- the prompt ----------------------------------------------------------------------------------
 
 
 def test_a_closed_book_differs_by_its_context_alone():
@@ -25,9 +22,6 @@ def test_a_closed_book_differs_by_its_context_alone():
 def test_a_question_that_fits_no_window_stops_with_its_name():
     with pytest.raises(SecateurError, match=r"question q7: .* 40 tokens without any context.*the 10 .*Fix:"):
         units_cut(2, lambda cut: 60 - 10 * cut, 10, "q7")
-
-
-# --- where an answer ends ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,31 +59,21 @@ def test_a_refusal_is_known_by_its_phrase():
     assert not is_refusal("", phrases)
 
 
-# --- scores --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("score", "answer", "gold", "expected"),
     [
-        (exact_match, "The Red Mill!", "red mill", 1),
-        (exact_match, "The red mills", "red mill", 0),
-        (token_f1, "mill mill", "the mill", 2 / 3),
-        (token_f1, "", "the mill", 0),
-        (token_f1, "the", "a", 1),  # nothing is left of either
-        (rouge_l, "police killed the gunman", "police kills the gunman", 1),  # subsequences of stems
-        (rouge_l, "the gunman police killed", "police kill the gunman", 0.5),
-        (rouge_l, "", "police kill the gunman", 0),
+        ("exact_match", "The Red Mill!", "red mill", 1),
+        ("exact_match", "The red mills", "red mill", 0),
+        ("token_f1", "mill mill", "the mill", 2 / 3),
+        ("token_f1", "the", "a", 1),  # nothing is left of either
+        ("rouge_l", "police killed the gunman", "police kills the gunman", 1),  # subsequences of stems
+        ("rouge_l", "the gunman police killed", "police kill the gunman", 0.5),
+        *((score, "", "the mill", 0) for score in ("rouge_l", "token_f1", "exact_match", "typed_match")),
     ],
 )
 def test_scores_by_hand(score, answer, gold, expected):
-    assert score(answer, gold) == pytest.approx(expected)
+    assert answer_scores(answer, gold)[score] == pytest.approx(expected)
 
-
-def test_every_score_of_an_empty_answer_is_there():
-    assert answer_scores("", "Ann") == {"rouge_l": 0, "token_f1": 0, "exact_match": 0, "typed_match": 0}
-
-
-# --- generation ----------------------------------------------------------------------------------
 
 PROMPTS = [
     compose("Answer.", units, question)
@@ -200,8 +184,6 @@ def test_a_prompt_is_answered_once_under_the_same_settings_and_code(answering, t
 def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path, window, expected):
     assert InProcess(tiny_lm(window=256), settings(window=window), tmp_path).window == expected
 
-
-# --- thoughts --------------------------------------------------------------------------------------
 
 OPENING = (
     "{% for m in messages %}{{ m.content }}\n{% endfor %}{% if enable_thinking is not defined %}<think>\n{% endif %}"

@@ -18,16 +18,10 @@ def vectors_of(texts) -> np.ndarray:
     return np.array([[len(t), *t.encode()[:2].ljust(2)] for t in texts], np.float32)
 
 
-# --- digests -----------------------------------------------------------------------------------
-
-
 def test_digest_ignores_the_order_of_keys_and_sees_everything_else():
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     others = [(), ("a",), ("a", "b"), (["a", "b"],), ("ab",), (None,), ("é",)]
     assert len({digest(*parts) for parts in others}) == len(others)
-
-
-# --- replies -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reply", [{"text": "ünïcode\n"}, [], 0, ""])
@@ -51,9 +45,6 @@ def test_a_damaged_reply_is_dropped_by_name_and_counts_as_unknown(tmp_path, capl
     assert str(path) in caplog.text
     assert not path.exists()
     assert (cache.hits, cache.misses) == (0, 1)
-
-
-# --- vectors -----------------------------------------------------------------------------------
 
 
 def test_an_empty_cache_knows_nothing_nor_does_one_with_a_half_written_segment_of_a_killed_job(tmp_path):

@@ -93,9 +93,6 @@ def test_the_weights_of_a_server_are_its_own(tmp_path):
         prepared(tmp_path, tmp_path, lm, in_process=True)
 
 
-# --- addresses -------------------------------------------------------------------------------------
-
-
 def test_a_conversion_that_fails_leaves_nothing(tmp_path, monkeypatch):
     (tmp_path / "weights.gguf").write_bytes(b"GGUF")
 

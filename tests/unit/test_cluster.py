@@ -17,15 +17,13 @@ from secateur.cluster.states import reason, states
 from secateur.cluster.submit import submit
 from secateur.core.errors import SecateurError
 
-# --- how jobs stand ------------------------------------------------------------------------------
-
 
 def told(**said: str | None):
     """An `ask` that has each command print something; None: it does not answer."""
     asked = []
 
     async def ask(command):
-        asked.append(command[0])
+        asked.append(list(command))
         return said.get(command[0])
 
     ask.asked = asked
@@ -39,27 +37,17 @@ def stands(jobs, **said) -> dict[str, str] | None:
 def test_accounting_is_not_asked_where_the_queue_knows_all():
     ask = told(squeue="1|RUNNING\n")
     asyncio.run(states("run", ["1"], ask))
-    assert ask.asked == ["squeue"]
+    assert [command[0] for command in ask.asked] == ["squeue"]
 
 
-@pytest.mark.parametrize(
-    ("jobs", "queue", "accounting", "expected"),
-    [
-        (
-            "123",
-            "1|RUNNING\n9|PENDING\n",
-            "2|COMPLETED\n3|CANCELLED by 1000\n",
-            {"1": "RUNNING", "2": "COMPLETED", "3": "CANCELLED"},
-        ),
-        ("1", "", "1|RUNNING\n", {}),  # active only where the queue has it
-        ("1", "", None, {}),
-        # A job that was just submitted is in no database yet: it must not be taken for lost.
-        ("12", None, "1|FAILED\n", {"1": "FAILED", "2": "PENDING"}),
-        ("1", None, None, None),  # nobody answers
-    ],
-)
-def test_the_queue_is_believed_and_accounting_asked_for_what_it_has_forgotten(jobs, queue, accounting, expected):
-    assert stands(list(jobs), squeue=queue, sacct=accounting) == expected
+def test_the_queue_is_believed_and_accounting_asked_for_what_it_has_forgotten():
+    found = stands(["1", "2", "3"], squeue="1|RUNNING\n9|PENDING\n", sacct="2|COMPLETED\n3|CANCELLED by 1000\n")
+    assert found == {"1": "RUNNING", "2": "COMPLETED", "3": "CANCELLED"}
+    assert stands(["1"], squeue="", sacct="1|RUNNING\n") == {}  # active only where the queue has it
+    assert stands(["1"], squeue="") == {}
+    # A job that was just submitted is in no database yet: it must not be taken for lost.
+    assert stands(["1", "2"], sacct="1|FAILED\n") == {"1": "FAILED", "2": "PENDING"}
+    assert stands(["1"]) is None  # nobody answers
 
 
 @pytest.mark.parametrize(
@@ -78,9 +66,6 @@ def test_why_a_job_ended_is_one_line(state, line, expected):
     assert asyncio.run(reason("1", state, 250, told())) == state
 
 
-# --- submitting ----------------------------------------------------------------------------------
-
-
 class Shell:
     """Answers each command in turn: exit code, output, errors."""
 
@@ -94,8 +79,7 @@ class Shell:
         return subprocess.CompletedProcess(command, code, out, err)
 
 
-UNREACHED = "Batch job submission failed: Unable to contact slurm controller (connect failure)"
-AWAY = ("sbatch", 1, "", f"sbatch: error: {UNREACHED}\n")
+AWAY = ("sbatch", 1, "", "sbatch: error: Batch job submission failed: Unable to contact slurm controller\n")
 TAKEN = ("sbatch", 0, "7\n", "")
 NOTHING = ("squeue", 0, "", "")
 
@@ -125,11 +109,9 @@ def refused(*names: str) -> tuple[str, int, str, str]:
 
 @pytest.mark.parametrize(
     "limit",
-    [
-        *("QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit"),
-        *("MaxSubmitJobsPerAccount", "QOSMaxJobsPerUserLimit", "AssocGrpJobsLimit"),
-    ],
-)
+    ["QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit",
+     "MaxSubmitJobsPerAccount", "QOSMaxJobsPerUserLimit", "AssocGrpJobsLimit"],
+)  # fmt: skip
 def test_a_limit_on_the_number_of_jobs_is_waited_for_and_said_once(limit, capfd):
     done, shell = submitted(*[refused(limit), NOTHING] * 20, TAKEN)  # longer than a controller is waited for
     assert done.stdout == "7\n"
@@ -178,21 +160,16 @@ def test_a_job_that_was_taken_although_the_answer_was_lost_is_not_submitted_twic
     lost = ("sbatch", 1, "", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation\n")
     comments = []
 
-    class Remembering(Shell):
-        def __call__(self, command):
-            if command[0] == "sbatch":
-                comments.append(command[command.index("--comment") + 1])
-            if command[0] == "squeue":
-                self.answers[0] = ("squeue", 0, f"6|{comments[0]} else\n7|{comments[0]}\n", "")
-            return super().__call__(command)
+    def run(command):
+        if command[0] == "sbatch":
+            comments.append(command[command.index("--comment") + 1])
+            return subprocess.CompletedProcess(command, *lost[1:])
+        return subprocess.CompletedProcess(command, 0, f"6|{comments[0]} else\n7|{comments[0]}\n", "")
 
-    shell = Remembering(lost, NOTHING)
-    done = submit(["--comment", "rule_x", "--wrap", "true"], run=shell, sleep=shell.slept.append)
+    done = submit(["--comment", "rule_x", "--wrap", "true"], run=run, sleep=lambda seconds: None)
     assert (done.returncode, done.stdout) == (0, "7\n")
+    assert len(comments) == 1
     assert comments[0].startswith("rule_x #")
-
-
-# --- what a driver left behind -------------------------------------------------------------------
 
 
 def test_the_jobs_of_a_folder_are_those_that_were_submitted_from_it(tmp_path):
@@ -233,19 +210,14 @@ def test_the_last_command_is_remembered(tmp_path):
     assert remembered(tmp_path / "note.json").arguments == ["--profile", "slurm"]
 
 
-# --- what a rule asks for ------------------------------------------------------------------------
-
-
 def test_one_figure_of_one_rule_is_named_and_anything_else_refused():
     rules = resources.rules_of(Path(__file__).parents[2] / "workflow" / "rules")
     given = ["rank_passages.mem_mb=attempt * 16000", "rank_passages.runtime=5"]
     assert resources.parse(given, rules) == {"rank_passages": {"mem_mb": "attempt * 16000", "runtime": "5"}}
-    for wrong, said in (
-        ("rank_passage.mem_mb=1", r"no rule 'rank_passage'; did you mean 'rank_passages'\?"),
-        ("rank_passages:mem_mb=1", r"Allowed: RULE\.NAME=VALUE"),
-    ):
-        with pytest.raises(SecateurError, match=said):
-            resources.parse([wrong], rules)
+    with pytest.raises(SecateurError, match=r"no rule 'rank_passage'; did you mean 'rank_passages'\?"):
+        resources.parse(["rank_passage.mem_mb=1"], rules)
+    with pytest.raises(SecateurError, match=r"Allowed: RULE\.NAME=VALUE"):
+        resources.parse(["rank_passages:mem_mb=1"], rules)
 
 
 @pytest.mark.parametrize(
@@ -280,20 +252,12 @@ class Asked(SimpleNamespace):
         return getattr(self, name, default)
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        (
-            {"gres": "gpu:1", "slurm_partition": "gpu", "mem_mb": 8000},
-            {"gres": "", "slurm_partition": "cpu", "mem_mb": 8000},
-        ),
-        ({"slurm_partition": "cpu_long"}, {"slurm_partition": "cpu_long"}),
-    ],
-)
-def test_a_job_without_a_gpu_goes_where_all_others_go(asked, expected):
-    asked = Asked(**asked)
+def test_a_job_without_a_gpu_goes_where_all_others_go():
+    asked, other = Asked(gres="gpu:1", slurm_partition="gpu", mem_mb=8000), Asked(slurm_partition="cpu_long")
     forget_gpu(asked, "cpu")
-    assert vars(asked) == expected
+    assert vars(asked) == {"gres": "", "slurm_partition": "cpu", "mem_mb": 8000}
+    forget_gpu(other, "cpu")
+    assert vars(other) == {"slurm_partition": "cpu_long"}
 
 
 def reads(folder, **changes) -> dict:
@@ -306,18 +270,14 @@ def reads(folder, **changes) -> dict:
 def test_a_job_asks_for_the_weights_that_it_reads_too(tmp_path):
     own = reads(tmp_path)
     judge = {key.removeprefix("lm."): value for key, value in own.items()}
-    for params, expected in (
-        (own, 4),
-        (own | {"lm.dtype": {"cpu": "bfloat16", "cuda": "float16"}}, 2),
-        (own | {"lm.backend": "vllm"}, 0),
-        (own | {"lm.model": "nobody/not-here-yet"}, 0),
-        ({"embedder.model": "x"}, 0),
-        ({"lm.model": str(tmp_path)}, 0),
-        ({"judge.backend": "lm", "extra.model": judge, "lm.model": "tokens"}, 4),
-        (own | {"extra.judge_model": judge}, 8),
-        ({"judge.backend": "chat", "extra.model": None}, 0),
-    ):
-        assert weights_mb(params) == expected, params
+    assert weights_mb(own) == 4
+    assert weights_mb(own | {"lm.dtype": {"cpu": "bfloat16", "cuda": "float16"}}) == 2
+    assert weights_mb(own | {"lm.backend": "vllm"}) == 0
+    assert weights_mb(own | {"lm.model": "nobody/not-here-yet"}) == 0
+    assert weights_mb({"embedder.model": "x"}) == weights_mb({"lm.model": str(tmp_path)}) == 0
+    assert weights_mb({"judge.backend": "lm", "extra.model": judge, "lm.model": "tokens"}) == 4
+    assert weights_mb(own | {"extra.judge_model": judge}) == 8
+    assert weights_mb({"judge.backend": "chat", "extra.model": None}) == 0
     asked = Asked(mem_mb=8000)
     ask_for_weights(asked, own)
     assert asked.mem_mb == 8004

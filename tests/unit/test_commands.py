@@ -19,13 +19,11 @@ from secateur import __version__, cli
 from secateur.cli import app
 from secateur.commands import doctor, runs
 from secateur.commands.shared import written
-from secateur.config import code as source_code
 from secateur.core.errors import SecateurError, refused
 from secateur.planning import snakemake_output
 from secateur.planning.orphans import orphaned
 from secateur.planning.snakemake_output import failure, parse_dry_run
 from secateur.report import reference
-from secateur.stage import provenance
 
 RESULTS = Path("results")
 
@@ -153,22 +151,6 @@ def test_a_folder_of_results_stands_for_its_record_and_that_names_its_experiment
     assert runs._experiment_and_file("tiny") == ("tiny", None)
 
 
-def test_what_is_noted_of_code_names_the_parts_that_differ(tmp_path):
-    root, library = Path(__file__).parents[2], tmp_path / "project"
-    for part in ("workflow", "scripts"):
-        shutil.copytree(root / part, library / part)
-    before, cache = provenance.code_digest("build_runs", library), tmp_path / "cache"
-    provenance.note_code(cache, "build_runs", library)
-    module = library / "workflow/secateur/graph/runs.py"
-    module.write_text(module.read_text() + "\nADDED = 1\n")
-    for remembered in (provenance.code_digest, provenance.note_code, source_code.imports, provenance._rules):
-        remembered.cache_clear()
-    now = provenance.code_digest("build_runs", library)
-    assert provenance.changed_code(cache, before, now) == []  # of today's code nothing is noted yet
-    provenance.note_code(cache, "build_runs", library)
-    assert provenance.changed_code(cache, before, now) == ["secateur.graph.runs"]
-
-
 def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(project, monkeypatch):
     monkeypatch.setenv("SECATEUR_CACHE", "cache")
     old = "results/toy/toy/evidence/old"
@@ -226,10 +208,18 @@ def test_a_failure_that_an_experiment_has_finished_without_is_an_orphan(project)
     assert orphaned(Path(), Path("cache")) == []
 
 
-def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):
+def test_status_names_what_failed_and_why_and_no_lock_is_to_be_removed_while_a_run_is_driven_from_here(project):
+    record("build_codebook", "results/toy/codebook", [], {}, failure="LoaderError: no such file\nmore", metrics={})
     Path(".snakemake/locks").mkdir(parents=True)
     Path(".snakemake/locks/0.input.lock").touch()
-    assert "secateur resume" in said("status")
+    text = said("status")
+    for part in (
+        "failed      1 jobs",
+        "LoaderError: no such file\n",
+        "results/toy/codebook/failure.json",
+        "secateur resume",
+    ):
+        assert part in text
     Path("snakemake").write_text("import time; time.sleep(600)")
     with subprocess.Popen([sys.executable, "snakemake"]) as driver:
         try:
@@ -238,14 +228,6 @@ def test_a_lock_is_not_to_be_removed_while_a_run_is_driven_from_here(project):
             assert "secateur resume" not in text
         finally:
             driver.kill()
-
-
-def test_status_names_what_failed_and_why(project):
-    record("build_codebook", "results/toy/codebook", [], {}, failure="LoaderError: no such file\nmore", metrics={})
-    text = said("status")
-    assert "failed      1 jobs" in text
-    assert "LoaderError: no such file\n" in text
-    assert "results/toy/codebook/failure.json" in text
 
 
 def test_a_doctor_finds_what_was_broken(project, monkeypatch):
@@ -265,9 +247,6 @@ def test_a_doctor_finds_what_was_broken(project, monkeypatch):
     wrong = {name: said for name, ok, said in doctor.checks() if not ok}
     assert set(wrong) == {"mirror", "lock", "mlflow"}
     assert all("Fix:" in text for text in wrong.values())
-
-
-# --- what the file system refuses ----------------------------------------------------------------
 
 
 def ended(monkeypatch, capsys, *args: str) -> str:

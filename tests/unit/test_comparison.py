@@ -40,15 +40,16 @@ def frame(*parts) -> pl.DataFrame:
     return pl.DataFrame([one for part in parts for one in part], schema=SCHEMA, orient="row")
 
 
+TWO = [row("one", ranker="a"), row("two", ranker="b")]
+
+
 def figures_of(*known: Row, metric="evidence_recall@64", questions=8) -> pl.DataFrame:
     """Figures in which each row is a tenth better than the one before, on half of the questions more."""
-    values = lambda n: {f"q{q}": 0.1 * n * (1 + q % 2) for q in range(questions)}  # noqa: E731
-    return frame(
-        *(
-            rows(one.system, one.scorer, values(n), order=one.order, aware=one.answer_aware, metric=metric)
-            for n, one in enumerate(known)
-        )
-    )
+    parts = []
+    for n, one in enumerate(known):
+        values = {f"q{q}": 0.1 * n * (1 + q % 2) for q in range(questions)}
+        parts.append(rows(one.system, one.scorer, values, order=one.order, aware=one.answer_aware, metric=metric))
+    return frame(*parts)
 
 
 def compared(known, part=None, against=(), joined=None, cfg=CFG) -> pl.DataFrame:
@@ -72,10 +73,7 @@ ZSUM = rows("rankers", "zsum", {"q1": 1.0, "q2": 0.5, "q3": 0.75})
 GRAPH = rows("secateur", None, {"q1": 1.0, "q2": 1.0, "q3": 1.0})
 
 
-# --- claims ------------------------------------------------------------------------------------------
-
-
-def test_a_claim_is_each_questions_mean_over_the_budgets():
+def test_a_claim_is_each_questions_mean_over_the_budgets_and_needs_every_one():
     parts = [
         rows("secateur", None, {"q1": v, "q2": 1.0}, metric=f"token_recall@{b}")
         for b, v in ((64, 0.2), (128, 0.6), (512, 0.9))
@@ -83,9 +81,6 @@ def test_a_claim_is_each_questions_mean_over_the_budgets():
     found = claims(frame(*parts), (64, 128), (64,))
     assert dict(found.select("question_id", "value").iter_rows()) == pytest.approx({"q1": 0.4, "q2": 1.0})
     assert found["metric"].unique().to_list() == ["token_recall@claim"]
-
-
-def test_a_claim_needs_every_one_of_its_budgets():
     assert claims(frame(rows("secateur", None, {"q1": 0.2})), (64, 128), (64,)).is_empty()
     assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="closed_book")), (64,), (64,)).is_empty()
 
@@ -95,9 +90,6 @@ def test_answer_gain_is_claimed_over_the_budgets_at_which_it_is_measured():
     part = frame(*(rows("one", None, {"q": b}, metric=f"{name}@{b}") for name in names for b in (64, 128, 256)))
     found = claims(part, (64, 128, 256), (64, 128))
     assert dict(found.select("metric", "value").iter_rows()) == {"answer_gain@claim": 96, "token_recall@claim": 448 / 3}
-
-
-# --- means -------------------------------------------------------------------------------------------
 
 
 def test_value_is_the_mean_over_a_rows_own_questions_and_n_their_number():
@@ -122,9 +114,6 @@ def test_the_order_of_the_figures_is_of_no_account():
     assert summarise(whole.reverse(), CFG).sort(names).equals(summarise(whole, CFG).sort(names))
     known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("secateur", ranker="graph")]
     assert compared(known, whole).equals(compared(known, whole.reverse()))
-
-
-# --- what is compared with what ------------------------------------------------------------------------
 
 
 def listed(*names: str, suffix: str = "", **changes) -> list[Row]:
@@ -198,20 +187,18 @@ def test_what_answers_at_which_budget_counts_for_figures_of_answers_alone(metric
     assert set(found["axis"]) == axes
 
 
-def test_orders_are_never_compared_across():
-    blind, aware = row("secateur", ranker="graph"), row("apr", order="aware", ranker="apr")
-    assert compared([blind, aware]).is_empty()
-    both = [row(name, order=order, ranker=name) for name in ("plain", "graph") for order in ("blind", "aware")]
-    found = compared(both)
-    expected = {("graph", "plain", "blind"), ("graph", "plain", "aware")}
-    assert set(found.select("system", "baseline", "order").rows()) == expected
-
-
 def test_of_equally_strong_ones_the_name_decides():
     alike = listed("alpha", "beta")
     means = dict.fromkeys((one.key for one in alike), 0.5)
     (found,) = pairs([*alike, row("ecs", "js", ranker="ecs")], means | {("ecs", "blind", "js", False): 1}, (), {})
     assert found[1].scorer == "beta"
+
+
+def test_orders_are_never_compared_across():
+    assert compared([OURS, row("apr", order="aware", ranker="apr")]).is_empty()
+    both = [row(name, order=order, ranker=name) for name in ("plain", "graph") for order in ("blind", "aware")]
+    found = compared(both).select("system", "baseline", "order")
+    assert set(found.rows()) == {("graph", "plain", "blind"), ("graph", "plain", "aware")}
 
 
 def test_each_joined_scorer_meets_its_matched_baseline_without_a_language_model():
@@ -281,19 +268,11 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
     assert {one.system for one in known if one.listed} == {"rankers"}
 
 
-# --- differences -----------------------------------------------------------------------------------------
-
-
 def test_a_difference_is_that_of_the_means_over_the_questions_that_both_have():
     known = [row("rankers", "zsum", listed=True, ranker="zsum"), row("secateur", ranker="graph")]
     found = compared(known, frame(ZSUM, rows("secateur", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})))
     assert found.select("difference", "n", "units").rows() == [(0.125, 2, 2)]
-
-
-def test_rows_without_a_question_in_common_are_no_pair_and_costs_are_not_compared():
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    assert compared(known, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
-    assert compared(known, figures_of(*known, metric="tokens@64")).is_empty()
+    assert compared(TWO, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
 
 
 @pytest.mark.parametrize(
@@ -301,27 +280,25 @@ def test_rows_without_a_question_in_common_are_no_pair_and_costs_are_not_compare
     ["evidence_recall@claim", "evidence_coverage@64", "token_recall@512", "qualified_kept@64", "semantic@64",
      "answer_gain@claim", "f1_at_gold", "policy_utility", "rouge_l", "token_f1", "read_gain"],
 )  # fmt: skip
-def test_what_is_claimed_is_compared(metric):
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    assert compared(known, figures_of(*known, metric=metric))["metric"].to_list() == [metric]
+def test_what_is_claimed_is_compared_and_costs_are_not(metric):
+    assert compared(TWO, figures_of(*TWO, metric=metric))["metric"].to_list() == [metric]
+    assert compared(TWO, figures_of(*TWO, metric="tokens@64")).is_empty()
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.02, 0.3])
 def test_interval_and_p_say_the_same(gap):
     noise = [0.3, -0.2, 0.1, -0.1, 0.25, -0.3, 0.05, -0.05, 0.2, -0.25]
     values = {f"q{n}": gap + e for n, e in enumerate(noise)}
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    found = compared(known, frame(rows("one", None, dict.fromkeys(values, 0.0)), rows("two", None, values)))
+    found = compared(TWO, frame(rows("one", None, dict.fromkeys(values, 0.0)), rows("two", None, values)))
     low, high, p = found.select("low", "high", "p").row(0)
     assert (low > 0 or high < 0) == (p <= 0.05)
     assert low <= found["difference"][0] <= high
 
 
 def test_too_few_units_bound_nothing():
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    found = compared(known, figures_of(*known, questions=3))
+    found = compared(TWO, figures_of(*TWO, questions=3))
     assert found.select("low", "high", "p", "units").rows() == [(None, None, 0.25, 3)]
-    assert compared(known, figures_of(*known, questions=8)).drop_nulls("low").height == 1
+    assert compared(TWO, figures_of(*TWO, questions=8)).drop_nulls("low").height == 1
 
 
 def test_p_is_adjusted_over_the_pairs_of_a_metric_and_an_order():
@@ -352,9 +329,8 @@ def test_rows_that_are_equal_in_every_question_are_no_test_of_a_family_however_f
 
 @pytest.mark.parametrize("questions", [8, 0])
 def test_tables_of_nothing_stack_on_full_ones(questions):
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    full, part = figures_of(*known), figures_of(*known, questions=questions)
-    found = pl.concat([compared(known, full), compared(known, part)])
+    full, part = figures_of(*TWO), figures_of(*TWO, questions=questions)
+    found = pl.concat([compared(TWO, full), compared(TWO, part)])
     assert found.height == 1 + (questions > 0)
     assert pl.concat([summarise(full, CFG), summarise(part, CFG)]).height == 2 + 2 * (questions > 0)
 

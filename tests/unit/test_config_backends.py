@@ -14,9 +14,6 @@ from secateur.graph.triples import extraction
 CONF = Path(__file__).parents[2] / "conf"
 
 
-# --- language models: which keys belong to which backend -------------------------------------------
-
-
 def lm(name, *overrides):
     return lm_problems(option(CONF, "lm", name, overrides))
 
@@ -58,9 +55,6 @@ def test_every_option_fits_together_and_every_backend_or_kind_has_one(group, fam
 )
 def test_what_a_backend_lacks_and_what_does_not_belong_to_it_is_said_at_once(name, overrides, expected):
     assert lm(name, *overrides) == expected
-
-
-# --- extractors: common keys, and a kind's own ---------------------------------------------------
 
 
 def test_what_a_kind_lacks_and_what_does_not_belong_to_it_is_said_at_once():

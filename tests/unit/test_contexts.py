@@ -29,9 +29,6 @@ def count(said) -> np.ndarray:
     return np.array([len(text.split()) for text in said], np.int64)
 
 
-# --- packing -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("budget", "stops", "refills"),
     [(64, [0], [0, 2]), (70, [0, 1], [0, 1]), (79, [0, 1], [0, 1]), (80, [0, 1, 2], [0, 1, 2]), (9, [], []), (10, [], [2])],
@@ -88,8 +85,6 @@ def test_a_looser_bound_on_what_pieces_add_packs_the_same(packing, budget):
         assert pack_shared(loose, budget, packing, size, 0) == exact
 
 
-# --- placement -----------------------------------------------------------------------------------------
-
 PIECES = [Piece("p2", "b"), Piece("p1", "a1"), Piece("p3", "c"), Piece("p1", "a2")]
 ORDER = {"p1": 0, "p2": 1, "p3": 2}
 
@@ -105,9 +100,6 @@ ORDER = {"p1": 0, "p2": 1, "p3": 2}
 def test_pieces_stand_where_the_placement_puts_them(placement, stand):
     pieces = [*PIECES[:2], Piece(None, "x"), *PIECES[2:]]
     assert [piece.text for piece in placed(pieces, placement, ORDER)] == stand
-
-
-# --- rows and the table --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -153,9 +145,6 @@ def test_the_contexts_of_a_question_are_sized_from_the_largest_down_unit_by_unit
     units = [[(row["passage_id"], row["text"], row["size"]) for row in one] for one in sized["q"]]
     assert units == [[("p1", "one two", 2), ("p2", "three", 1)], [("p1", "one two", 2)]]
     assert sizes_of(table(), 64, count) == {}
-
-
-# --- the stage -----------------------------------------------------------------------------------------
 
 
 def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:

@@ -53,9 +53,6 @@ def test_a_row_of_which_a_record_is_gone_or_says_a_failure_has_no_cost(gone):
         assert costs([ROW | {"files": [FIGURES]}], found) == []
 
 
-# --- on the page ---------------------------------------------------------------------------------
-
-
 def cost(system: str, seconds: float, dataset: str = "toy", order: str | None = "blind") -> dict:
     own = {"dataset": dataset, "system": system, "order": order, "cpu_seconds": seconds + 1000, "peak_bytes": 2e9}
     return own | {"sent_cpu_seconds": seconds, "sent_peak_bytes": 4.7e8}

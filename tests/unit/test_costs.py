@@ -74,9 +74,6 @@ def estimated(*jobs: Job, coefficients: Coefficients = COEFFICIENTS) -> Estimate
     return costs.estimate(jobs, pace.jobs_here(RESULTS), coefficients, Path("conf"), [])
 
 
-# --- sizes ---------------------------------------------------------------------------------------
-
-
 def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     data("toy", 6, 4)
     whole = {"job": 1, "passages": 6, "documents": 1, "characters": 60, "bytes": 60}
@@ -122,15 +119,7 @@ def sizes(name: str, *overrides: str) -> dict | None:
     return Data(CONF, overrides, {(name, None)}).sizes(f"results/{name}/{name}/evidence/contexts/run.json")
 
 
-def test_what_is_not_prepared_is_counted_in_the_files_that_are_here(project, monkeypatch):
-    monkeypatch.chdir(ROOT)  # the shipped data
-    known = sizes("toy_documents")
-    assert (known["passages"], known["questions"], known["answered"]) == (127, 51, 3)
-    data = Data(CONF, (), {("toy_documents", None)})
-    assert data.sizes("results/toy_documents/toy_documents@7/evidence/contexts/run.json")["questions"] == 7
-
-
-def test_a_file_of_the_mirror_is_counted_and_a_file_that_is_nowhere_is_unknown(project, monkeypatch):
+def test_what_is_not_prepared_is_counted_in_the_files_that_are_here_and_unknown_without(project, monkeypatch):
     monkeypatch.delenv("SECATEUR_MIRROR", raising=False)
     assert sizes("musique") is None
     monkeypatch.setenv("SECATEUR_MIRROR", str(project))
@@ -138,9 +127,11 @@ def test_a_file_of_the_mirror_is_counted_and_a_file_that_is_nowhere_is_unknown(p
         file.write("[]")
     assert sizes("musique") is None  # not the registered content
     assert not RESULTS.exists()
-
-
-# --- pace ----------------------------------------------------------------------------------------
+    monkeypatch.chdir(ROOT)  # the shipped data
+    known = sizes("toy_documents")
+    assert (known["passages"], known["questions"], known["answered"]) == (127, 51, 3)
+    limited = Data(CONF, (), {("toy_documents", None)})
+    assert limited.sizes("results/toy_documents/toy_documents@7/evidence/contexts/run.json")["questions"] == 7
 
 
 def ran(rule: str, seconds: float, kind: str = "", **sizes: float) -> Ran:
@@ -199,9 +190,6 @@ def test_no_job_takes_less_time_for_more_data(rule, name, size, more):
     shipped = pace.load_coefficients(SHIPPED)
     small = dict.fromkeys(NAMES, 10) | {name: size}
     assert shipped.seconds(rule, small | {name: size + more}) >= shipped.seconds(rule, small) >= 0
-
-
-# --- the estimate --------------------------------------------------------------------------------
 
 
 def test_a_job_takes_the_time_of_jobs_here_scaled_by_what_it_reads(project):
@@ -275,9 +263,6 @@ def test_reading_is_foretold_by_pairs_and_costs_tokens():
     assert summary.endswith("; a language model reads at most 2,000 pairs of question and passage")
     assert "logs/score_candidates will tell" in Estimate([unknown], None).summary(2)
     assert Estimate([known]).rows[0]["tokens"] == 6000
-
-
-# --- the shipped coefficients --------------------------------------------------------------------
 
 
 def test_every_rule_has_coefficients_of_sizes_that_there_are():

@@ -89,9 +89,6 @@ def _with_old_date(path: str, text: str) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-# --- a job -------------------------------------------------------------------------------------------
-
-
 KIND, BLOCK, WEIGHTS = (
     {"extractor.kind": '"openie"'},
     {"extractor.block": "128"},
@@ -178,8 +175,6 @@ def test_a_secret_in_a_setting_is_named_nowhere_and_no_change_though_its_record_
     assert SECRET not in served.record.read_text() and "me:pass" not in served.record.read_text()
     assert _changed(served) == (set(), set())
 
-
-# --- the figures of an experiment ----------------------------------------------------------------------
 
 HOME = Path("results/experiments/mine")
 CODE_CHANGED = [("Compare variants", f"{CODE}: evaluation/comparison.py")]

@@ -109,9 +109,6 @@ def test_the_figures_are_those_of_the_definition(turns, k, level):
     assert measured(ranked(units, gold), [k], level)[k] == pytest.approx(plain(units, gold, k, level))
 
 
-# --- chance in a pool ---------------------------------------------------------------------------
-
-
 def pool_of(size: int, aware: int = 0) -> pl.DataFrame:
     """A question's pool: passages found without the answer, those found with it, and two of the null."""
     ranks = [*range(size + aware), None, None]

@@ -53,9 +53,6 @@ def refused(tmp_path, *records) -> str:
     return str(caught.value)
 
 
-# --- passages ------------------------------------------------------------------------------------
-
-
 def test_the_passages_are_the_users_turns_in_the_order_of_the_dates_keyed_by_place(tmp_path):
     passages = loaded(tmp_path, RECORD)[0].passages
     assert passages["passage_id"].to_list() == ["q1:1:1", "q1:2:1", "q1:0:0", "q1:0:2"]
@@ -92,9 +89,6 @@ def test_no_id_of_a_session_gets_out(tmp_path, kind):
     corpus, found = loaded(tmp_path, RECORD, kind=kind)
     texts = [value for frame in (corpus.passages, found.evidence) for row in frame.iter_rows() for value in row]
     assert not [t for t in texts if isinstance(t, str) and any(name in t for name in RECORD["haystack_session_ids"])]
-
-
-# --- questions and evidence ----------------------------------------------------------------------
 
 
 def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
@@ -140,9 +134,6 @@ def test_what_is_doubtful_about_questions_is_counted(tmp_path):
     assert counts["questions_before_their_evidence"] == counts["answers_that_are_numbers"] == 0
 
 
-# --- bad input -----------------------------------------------------------------------------------
-
-
 def sessions(*turns) -> dict:
     return {"haystack_sessions": [*turns, [], [], []][:4]}
 
@@ -178,9 +169,6 @@ def test_questions_without_their_passages(tmp_path):
     (tmp_path / "histories.json").write_text(json.dumps([RECORD | {"question_id": "q2"}]))
     with pytest.raises(SecateurError, match=r"1 questions \(e.g. q2\) without passages"):
         load_questions("longmemeval", "longmemeval", {"histories": tmp_path / "histories.json"}, corpus.passages)
-
-
-# --- the shipped synthetic histories -------------------------------------------------------------
 
 
 def test_the_synthetic_file_is_what_its_script_writes():

@@ -89,8 +89,6 @@ def test_what_a_data_set_does_not_have_has_no_row():
     assert set(described(passages, questions, EVIDENCE[2:3])["statistic"]) == expected
 
 
-# --- the report ----------------------------------------------------------------------------------
-
 PUBLISHED = """\
 ecs:
   source: "ECS, table 3"
