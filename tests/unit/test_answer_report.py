@@ -12,12 +12,9 @@ from secateur.report.table import markdown
 FEW = {"n": 6, "units": 6}
 
 
-def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    return TABLES[name].frame(rows)
-
-
 def parts(rows: list[dict]) -> list[dict]:
-    return list(answer_parts("toy", table("metrics", rows).with_columns(enough_data=pl.col("n") > 5), {}))
+    metrics = TABLES["metrics"].frame(rows)
+    return list(answer_parts("toy", metrics.with_columns(enough_data=pl.col("n") > 5), {}))
 
 
 METRICS = [
@@ -48,7 +45,7 @@ def test_differences_are_shown_with_what_they_are_differences_from():
     apart = {"metric": "rouge_l", "low": -1.0, "high": 1.0, "p_holm": 0.75}
     values = {"rag_zsum": 0.05, "closed_book": 0.2}
     compared = [pair("secateur", name, difference=value, **apart, **FEW) for name, value in values.items()]
-    (part,) = paired_parts("toy", with_enough_data(table("comparisons", compared), 10))
+    (part,) = paired_parts("toy", with_enough_data(TABLES["comparisons"].frame(compared), 10))
     assert part["table"].texts() == [
         ["secateur", "rag_zsum", "blind", "all", "+0.050"],
         ["secateur", "closed_book", "blind", "all", "+0.200"],

@@ -118,7 +118,7 @@ def test_a_limit_on_the_number_of_jobs_is_waited_for_and_said_once(limit, capfd)
     assert sum(shell.slept) > 900
     said = capfd.readouterr().err
     assert said.count("\n") == 1
-    assert f"{limit}. The next job waits until others end" in said
+    assert f"{limit}. The next job waits until others end, for 1440 minutes" in said
 
 
 @pytest.mark.parametrize(

@@ -121,18 +121,10 @@ def test_a_group_that_cannot_be_submitted_fails(driver):
 
 
 def test_sbatch_is_called_with_patience():
-    given = {
-        "run_uuid": "u",
-        "slurm_logfile": "l",
-        "comment_str": "rule_x",
-        "account": "",
-        "partition": "",
-        "workdir": ".",
-    }
-    asked, command = (
-        MagicMock(resources=MagicMock(get=lambda name, default=None: default), threads=1),
-        plugin.get_submit_command,
-    )
+    given = {"run_uuid": "u", "slurm_logfile": "l", "comment_str": "rule_x"}
+    given |= {"account": "", "partition": "", "workdir": "."}
+    asked = MagicMock(resources=MagicMock(get=lambda name, default=None: default), threads=1)
+    command = plugin.get_submit_command
     assert command(asked, given).startswith("sbatch --parsable")
     assert " -m secateur.cluster.submit --parsable" in executor._with_patience(command)(asked, given)
 

@@ -158,32 +158,29 @@ def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:
     return TABLES["rankings"].frame(rows)
 
 
+PASSAGES = [("p3", 2, "Rivers freeze.", "Ann", None), ("p1", 0, "Bears eat salmon.", None, "Brown bears")]
+PASSAGES += [("p2", 1, "They sleep in winter.", None, None)]
+NAMES = ["bears", "salmon", "they", "winter", "brown bears"]
+
+
+def rows(columns: list[str], *values: tuple) -> pl.DataFrame:
+    return pl.DataFrame(values, columns, orient="row")
+
+
 INPUTS = {
-    "passages": pl.DataFrame(
-        {
-            "passage_id": ["p3", "p1", "p2"],
-            "doc_id": ["d"] * 3,
-            "position": [2, 0, 1],
-            "text": ["Rivers freeze.", "Bears eat salmon.", "They sleep in winter."],
-            "speaker": ["Ann", None, None],
-            "title": [None, "Brown bears", None],
-            "date": pl.Series([None] * 3, dtype=pl.String),
-        }
+    "passages": rows(["passage_id", "position", "text", "speaker", "title"], *PASSAGES).with_columns(
+        doc_id=pl.lit("d"), date=pl.lit(None, pl.String)
     ),
-    "questions": pl.DataFrame({"question_id": ["q1"], "cluster_id": ["c"], "text": ["What do bears eat?"]}),
+    "questions": rows(["question_id", "cluster_id", "text"], ("q1", "c", "What do bears eat?")),
     "rankings": rankings(("zsum", ["p2", "p1", "p3"]), ("zsum+neighbour", ["p3", "p1", "p2"])),
-    "entities": pl.DataFrame(
-        {"entity_id": [0, 1, 2, 3, 4], "text": ["bears", "salmon", "they", "winter", "brown bears"]}
+    "entities": rows(["entity_id", "text"], *enumerate(NAMES)),
+    "aliases": rows(["entity_id", "representative_id"], (4, 0)),
+    "relations": rows(["relation_id", "text"], (0, "eat"), (1, "sleep in")),
+    "edges": rows(["edge_id", "h", "r", "t"], (0, 0, 0, 1), (1, 2, 1, 3)),
+    "edge_sources": rows(
+        ["doc_id", "position", "n", "passage_id", "edge_id"], ("d", 1, 0, "p2", 1), ("d", 0, 0, "p1", 0)
     ),
-    "aliases": pl.DataFrame({"entity_id": [4], "representative_id": [0]}),
-    "relations": pl.DataFrame({"relation_id": [0, 1], "text": ["eat", "sleep in"]}),
-    "edges": pl.DataFrame({"edge_id": [0, 1], "h": [0, 2], "r": [0, 1], "t": [1, 3]}),
-    "edge_sources": pl.DataFrame(
-        {"doc_id": ["d", "d"], "position": [1, 0], "n": [0, 0], "passage_id": ["p2", "p1"], "edge_id": [1, 0]}
-    ),
-    "triples": pl.DataFrame(
-        {"doc_id": ["q1"], "n": [0], "head": ["brown bears"], "relation": ["eat"], "tail": ["what"]}
-    ),
+    "triples": rows(["doc_id", "n", "head", "relation", "tail"], ("q1", 0, "brown bears", "eat", "what")),
 }
 
 

@@ -201,12 +201,14 @@ def planned(job, monkeypatch):
     return plan
 
 
-def test_figures_of_a_plan_without_jobs_are_current_and_need_no_second_plan(planned):
+def test_figures_of_a_plan_without_jobs_are_current_and_need_no_second_plan_but_mlflows_record_a_run(planned):
     runs = planned()
     assert check_current("mine") == ""
     assert read_json(asked_note("mine"))["state"]
     assert check_current("mine") == ""
     assert runs == [()]
+    assert is_settled("mine", (), whole=False)
+    assert not is_settled("mine", (), whole=True)
 
 
 @pytest.mark.parametrize(
@@ -300,11 +302,4 @@ def test_a_run_is_planned_where_anything_has_changed_since(planned, monkeypatch,
         monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:1")
     else:
         note_asked("mine", ())
-    assert not is_settled("mine", (), whole=True)
-
-
-def test_figures_that_are_current_leave_mlflows_record_to_the_next_run(planned):
-    planned()
-    check_current("mine")
-    assert is_settled("mine", (), whole=False)
     assert not is_settled("mine", (), whole=True)

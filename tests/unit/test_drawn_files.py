@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
-from tests.support.report_rows import WHOLE
+from tests.support.report_rows import metric, pair
 
 from secateur.core.artifacts import write_json
 from secateur.core.tables.catalog import TABLES
@@ -19,24 +18,18 @@ CONFIG = {
 }
 
 
-def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    return TABLES[name].frame(rows)
-
-
 def files(root: Path, n: int, units: int) -> dict[str, str]:
     """The names of the files of an experiment whose figures rest on so much, with what is in them."""
     home = root / "results/experiments/tiny"
     for record in (home / "run.json", home / "report/run.json"):
         write_json(record, {"config": CONFIG})
-    own = WHOLE | {"n": n, "units": units, "low": 0.1, "high": 0.9}
-    named = {"metric": "evidence_recall@claim", "system": "secateur", "baseline": "plain", "baseline_scorer": None}
-    pair = own | named | {"axis": "ranker", "difference": 0.3, "p": 0.001, "p_holm": 0.001}
-    metrics = [
-        own | {"system": system, "metric": f"evidence_recall@{at}", "value": value, "published": False}
-        for system, value in (("secateur", 0.5), ("plain", 0.2))
-        for at in (64, 128, "claim")
-    ]
-    tables = [table("metrics", metrics), table("comparisons", [pair]), table("equal_quality", [])]
+    of = {"n": n, "units": units, "low": 0.1, "high": 0.9}
+    compared = [pair("secateur", "plain", difference=0.3, p=0.001, p_holm=0.001, **of)]
+    metrics = []
+    for system, value in (("secateur", 0.5), ("plain", 0.2)):
+        metrics += [metric(system, f"evidence_recall@{at}", value, **of) for at in (64, 128, "claim")]
+    rows = {"metrics": metrics, "comparisons": compared, "equal_quality": []}
+    tables = [TABLES[name].frame(own) for name, own in rows.items()]
     made = drawings(root, "tiny", *tables, root / "figures", "svg")
     return {path.name: path.read_text(encoding="utf-8") for path in made}
 
