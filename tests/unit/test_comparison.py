@@ -122,50 +122,43 @@ def listed(*names: str, suffix: str = "", **changes) -> list[Row]:
 
 
 PLAIN, OURS = row("title_zsum", ranker="title_zsum"), row("secateur", ranker="graph")
+DENSE = row("secateur:dense", ranker="graph", form="dense")
+PMI_Q, JS, CHANCE = (row("ecs", name, ranker="ecs") for name in ("pmi_q", "js", "pool_random"))
+SIGNED = row("ecs", "signed", aware=True, ranker="ecs")
 
 
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
-        (
-            [PLAIN, OURS, row("secateur:dense", ranker="graph", form="dense")],
-            {("secateur", "title_zsum", "ranker"), ("secateur:dense", "secateur", "form")},
-        ),
+        ([PLAIN, OURS, DENSE], {("secateur", "title_zsum", "ranker"), ("secateur:dense", "secateur", "form")}),
         # Rows that differ in no axis or in two are no pair, nor are those of a list among each other.
         ([row("one"), row("same")], set()),
         ([row("one"), row("other", form="dense", reader="gemma")], set()),
         (listed("a", "b", "c"), set()),
         # The baseline is the listed row, else the one that comes first.
         (
-            [row("one", ranker="a"), row("two", ranker="b"), *listed("c")],
+            [*TWO, *listed("c")],
             {("two", "one", "ranker"), ("one", "rankers", "c", "ranker"), ("two", "rankers", "c", "ranker")},
         ),
         # A listed row that is the same contexts as a system is not paired twice.
         (
             [*listed("bm25", "title_zsum"), PLAIN, OURS],
-            {("secateur", "title_zsum", "ranker")}
-            | {(name, "rankers", "bm25", "ranker") for name in ("secateur", "title_zsum")},
+            {("secateur", "title_zsum", "ranker"), ("secateur", "rankers", "bm25", "ranker")}
+            | {("title_zsum", "rankers", "bm25", "ranker")},
         ),
         # What sees the answer is compared with its like alone.
         (
-            [
-                *listed("bm25", suffix="+answer", aware=True),
-                row("ecs", "signed", aware=True, ranker="ecs"),
-                row("ecs", "pmi_q", ranker="ecs"),
-            ],
+            [*listed("bm25", suffix="+answer", aware=True), SIGNED, PMI_Q],
             {("ecs", "signed", "rankers", "bm25+answer", "strongest")},
         ),
         # A system of several scorers meets the strongest listed one.
         (
-            [*listed("bm25", "zsum", "minilm"), row("ecs", "pmi_q", ranker="ecs"), row("ecs", "js", ranker="ecs")],
+            [*listed("bm25", "zsum", "minilm"), PMI_Q, JS],
             {("ecs", name, "rankers", "minilm", "strongest") for name in ("pmi_q", "js")},
         ),
         # Chance in a pool ranks nothing, and is tested against nothing.
-        (
-            [*listed("bm25"), row("ecs", "pool_random", ranker="ecs")],
-            {("ecs", "pool_random", "rankers", "bm25", "strongest")},
-        ),
-        ([*listed("bm25"), replace(row("ecs", "pool_random", ranker="ecs"), ranks=False)], set()),
+        ([*listed("bm25"), CHANCE], {("ecs", "pool_random", "rankers", "bm25", "strongest")}),
+        ([*listed("bm25"), replace(CHANCE, ranks=False)], set()),
     ],
 )
 def test_what_is_compared_with_what_and_about_what(known, expected):
@@ -190,7 +183,7 @@ def test_what_answers_at_which_budget_counts_for_figures_of_answers_alone(metric
 def test_of_equally_strong_ones_the_name_decides():
     alike = listed("alpha", "beta")
     means = dict.fromkeys((one.key for one in alike), 0.5)
-    (found,) = pairs([*alike, row("ecs", "js", ranker="ecs")], means | {("ecs", "blind", "js", False): 1}, (), {})
+    (found,) = pairs([*alike, JS], means | {JS.key: 1}, (), {})
     assert found[1].scorer == "beta"
 
 
@@ -228,13 +221,12 @@ def test_the_share_of_ecs_is_stated_over_the_baseline_and_over_query_likelihood(
 
 
 def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_answer():
-    found = compared([*listed("bm25", "tfidf", "zsum"), row("ecs", "js", ranker="ecs")], against=("bm25", "zsum"))
+    found = compared([*listed("bm25", "tfidf", "zsum"), JS], against=("bm25", "zsum"))
     assert of(found) == {
         ("ecs", "js", "rankers", "zsum", "strongest"),  # which is named too, and met once
         ("ecs", "js", "rankers", "bm25", "named"),
     }
-    aware = listed("bm25", "zsum", suffix="+answer", aware=True)
-    found = compared([*aware, row("ecs", "signed", aware=True, ranker="ecs")], against=("bm25",))
+    found = compared([*listed("bm25", "zsum", suffix="+answer", aware=True), SIGNED], against=("bm25",))
     assert ("ecs", "signed", "rankers", "bm25+answer", "named") in of(found)
 
 

@@ -125,10 +125,8 @@ def test_a_table_gives_back_each_text_whatever_the_order_of_its_rows():
 
 
 def test_what_a_session_holds_is_a_context_of_its_own():
-    rows = Textual()(
-        Query("Why?"), [Unit("facts", "One two", "p1", whole=True), Unit("question", "Who?", "x question")]
-    )
-    found = table(*recalled_rows("q", rows, 64, count))
+    units = [Unit("facts", "One two", "p1", whole=True), Unit("question", "Who?", "x question")]
+    found = table(*recalled_rows("q", Textual()(Query("Why?"), units), 64, count))
     assert texts(found) == {("q", "recalled", 64): "One two\nAsked before: Who?"}
     assert found["tokens"].to_list() == [5, 5]
     assert found["whole"].to_list() == [True, False]

@@ -47,15 +47,10 @@ def project(tmp_path, monkeypatch) -> Path:
 
 def data(name: str, passages: int, questions: int) -> None:
     """A data set on a corpus of its name, as it is prepared: passages of ten characters in two groups."""
-    rows = [
-        {"passage_id": str(n), "doc_id": "d", "group_id": f"g{n % 2}", "position": n, "text": "0123456789"}
-        for n in range(passages)
-    ]
+    text, question = {"doc_id": "d", "text": "0123456789"}, {"group_id": "g0", "cluster_id": "d", "text": "Who?"}
+    rows = [text | {"passage_id": str(n), "group_id": f"g{n % 2}", "position": n} for n in range(passages)]
     table("passages", rows, f"results/{name}/passages/passages.parquet")
-    rows = [
-        {"question_id": str(n), "group_id": "g0", "cluster_id": "d", "position": n, "text": "Who?", "split": "test"}
-        for n in range(questions)
-    ]
+    rows = [question | {"question_id": str(n), "position": n, "split": "test"} for n in range(questions)]
     table("questions", rows, f"results/{name}/{name}/questions/questions.parquet")
     table("evidence", [], f"results/{name}/{name}/questions/evidence.parquet")
 
