@@ -25,8 +25,6 @@ from secateur.planning.orphans import orphaned
 from secateur.planning.snakemake_output import failure, parse_dry_run
 from secateur.report import reference
 
-RESULTS = Path("results")
-
 
 @pytest.fixture
 def project(tmp_path, monkeypatch) -> Path:
