@@ -73,6 +73,7 @@ def test_evidence_is_counted_over_the_questions_whose_gold_resolves():
     assert row(frame, "evidence_per_question") == (2, 1.5, 1, 1.5, 2)
     assert row(frame, "evidence_sessions_per_question") == (2, 1.5, 1, 1.5, 2)
     assert row(frame, "one_evidence")[:2] == (2, 0.5)
+    assert row(described(evidence=EVIDENCE[3:]), "one_evidence")[:2] == (1, 1.0)
 
 
 def test_a_types_share_is_of_all_questions_and_answers_are_measured_by_type():
