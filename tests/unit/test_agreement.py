@@ -3,7 +3,7 @@
 import pytest
 import torch
 from tests.support.tiny_models import tiny_tokenizer
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AttentionInterface, AutoConfig, AutoModelForCausalLM
 
 from secateur.core.errors import SecateurError
 from secateur.models import agreement
@@ -90,25 +90,19 @@ def test_half_precision_is_measured_against_its_own_roundings(kind, tmp_path):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(("kind", "dropped"), [("gpt_oss", "s_aux"), ("gemma2", "softcap")])
-def test_an_argument_of_the_layers_that_is_not_read_is_found(kind, dropped, dtype, tmp_path, monkeypatch):
+def test_an_argument_of_the_layers_that_is_not_read_is_found(kind, dropped, dtype, tmp_path):
     lm = reader(kind, READ[kind], dtype)
-    attend = agreement.attend_in_blocks
+    whole = AttentionInterface()["blocks"]
 
-    def deaf(model):
-        from transformers import AttentionInterface
+    def deaf(*args, **kwargs):
+        return whole(*args, **{name: value for name, value in kwargs.items() if name != dropped})
 
-        attend(model)
-        whole = AttentionInterface()["blocks"]
-        AttentionInterface.register(
-            "blocks", lambda *args, **kwargs: whole(*args, **{k: v for k, v in kwargs.items() if k != dropped})
-        )
-
-    deaf(lm.model)
+    AttentionInterface.register("blocks", deaf)
     try:
         with pytest.raises(SecateurError, match=r"differs by [\d.]+ nats from the model's own attention"):
             check_once(lm, tmp_path)
     finally:
-        attend(lm.model)
+        agreement.attend_in_blocks(lm.model)
 
 
 def test_a_window_that_is_wider_than_the_check_is_made_narrow_and_restored(monkeypatch):

@@ -12,12 +12,9 @@ from secateur.report.table import markdown
 FEW = {"n": 6, "units": 6}
 
 
-def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    return TABLES[name].frame(rows)
-
-
 def parts(rows: list[dict]) -> list[dict]:
-    return list(answer_parts("toy", table("metrics", rows).with_columns(enough_data=pl.col("n") > 5), {}))
+    metrics = TABLES["metrics"].frame(rows)
+    return list(answer_parts("toy", metrics.with_columns(enough_data=pl.col("n") > 5), {}))
 
 
 METRICS = [
@@ -30,18 +27,17 @@ METRICS = [
 ]
 
 
-def test_no_answers_no_parts():
+def test_each_answering_system_has_a_line_and_one_for_each_order():
     assert parts(METRICS[-1:]) == []
-
-
-def test_each_system_has_a_line_and_one_for_each_order():
     drawn, part = parts(METRICS)
     assert "order-aware" in drawn["figures"][0][0]
     assert part["table"].heads == ["system", "ROUGE-L", "prompt tokens"]
-    shown = {name: cells for name, *cells in part["table"].texts()}
-    expected = {"closed_book": ["0.100", "75"], "rag_zsum": ["0.250", ""]}
-    expected |= {"secateur · order-aware": ["0.400", ""], "secateur · order-blind": ["0.300", ""]}
-    assert shown == expected
+    assert sorted(part["table"].texts()) == [
+        ["closed_book", "0.100", "75"],
+        ["rag_zsum", "0.250", ""],
+        ["secateur · order-aware", "0.400", ""],
+        ["secateur · order-blind", "0.300", ""],
+    ]
     assert "n = 6" in part["note"]
 
 
@@ -49,7 +45,7 @@ def test_differences_are_shown_with_what_they_are_differences_from():
     apart = {"metric": "rouge_l", "low": -1.0, "high": 1.0, "p_holm": 0.75}
     values = {"rag_zsum": 0.05, "closed_book": 0.2}
     compared = [pair("secateur", name, difference=value, **apart, **FEW) for name, value in values.items()]
-    (part,) = paired_parts("toy", with_enough_data(table("comparisons", compared), 10))
+    (part,) = paired_parts("toy", with_enough_data(TABLES["comparisons"].frame(compared), 10))
     assert part["table"].texts() == [
         ["secateur", "rag_zsum", "blind", "all", "+0.050"],
         ["secateur", "closed_book", "blind", "all", "+0.200"],

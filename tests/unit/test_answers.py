@@ -8,12 +8,9 @@ from secateur.answers.ending import finished, is_over, is_refusal
 from secateur.answers.generate import InProcess
 from secateur.answers.prompt import compose, units_cut
 from secateur.core.errors import SecateurError
-from secateur.evaluation.answers import answer_scores, exact_match, rouge_l, token_f1
+from secateur.evaluation.answers import answer_scores
 
 RULES = SimpleNamespace(stop=("\n\n", "\nQuestion:"), repeats=3, least_repeated=14)
-
-
-# --- the prompt ----------------------------------------------------------------------------------
 
 
 def test_a_closed_book_differs_by_its_context_alone():
@@ -25,9 +22,6 @@ def test_a_closed_book_differs_by_its_context_alone():
 def test_a_question_that_fits_no_window_stops_with_its_name():
     with pytest.raises(SecateurError, match=r"question q7: .* 40 tokens without any context.*the 10 .*Fix:"):
         units_cut(2, lambda cut: 60 - 10 * cut, 10, "q7")
-
-
-# --- where an answer ends ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,28 +59,21 @@ def test_a_refusal_is_known_by_its_phrase():
     assert not is_refusal("", phrases)
 
 
-# --- scores --------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("score", "answer", "gold", "expected"),
+    [
+        ("exact_match", "The Red Mill!", "red mill", 1),
+        ("exact_match", "The red mills", "red mill", 0),
+        ("token_f1", "mill mill", "the mill", 2 / 3),
+        ("token_f1", "the", "a", 1),  # nothing is left of either
+        ("rouge_l", "police killed the gunman", "police kills the gunman", 1),  # subsequences of stems
+        ("rouge_l", "the gunman police killed", "police kill the gunman", 0.5),
+        *((score, "", "the mill", 0) for score in ("rouge_l", "token_f1", "exact_match", "typed_match")),
+    ],
+)
+def test_scores_by_hand(score, answer, gold, expected):
+    assert answer_scores(answer, gold)[score] == pytest.approx(expected)
 
-
-def test_scores_of_words():
-    assert exact_match("The Red Mill!", "red mill") == 1
-    assert exact_match("The red mills", "red mill") == 0
-    assert token_f1("mill mill", "the mill") == pytest.approx(2 / 3)
-    assert token_f1("", "the mill") == 0
-    assert token_f1("the", "a") == 1  # nothing is left of either
-
-
-def test_rouge_l_is_the_f_of_the_longest_common_subsequence_of_stems():
-    assert rouge_l("police killed the gunman", "police kills the gunman") == 1
-    assert rouge_l("the gunman police killed", "police kill the gunman") == pytest.approx(0.5)
-    assert rouge_l("", "police kill the gunman") == 0
-
-
-def test_every_score_of_an_empty_answer_is_there():
-    assert answer_scores("", "Ann") == {"rouge_l": 0, "token_f1": 0, "exact_match": 0, "typed_match": 0}
-
-
-# --- generation ----------------------------------------------------------------------------------
 
 PROMPTS = [
     compose("Answer.", units, question)
@@ -130,13 +117,12 @@ def alone(lm, prompt: str, steps: int) -> list[int]:
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mistral"])
 def test_no_company_and_no_order_changes_an_answer(answering, tiny_lm, kind):
-    expected = [alone(tiny_lm(kind, window=256), p, 12) for p in PROMPTS]
     answers = answering(PROMPTS, kind=kind)
-    assert [a.completion_tokens for a in answers] == [len(tokens) for tokens in expected]
-    texts = [tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip() for tokens in expected]
-    assert [a.text for a in answers if a.stopped in ("end", "length")] == [
-        text for text, a in zip(texts, answers, strict=True) if a.stopped in ("end", "length")
-    ]
+    for prompt, answer in zip(PROMPTS, answers, strict=True):
+        tokens = alone(tiny_lm(kind, window=256), prompt, 12)
+        assert answer.completion_tokens == len(tokens)
+        if answer.stopped in ("end", "length"):
+            assert answer.text == tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip()
     assert [answering([prompt], kind=kind)[0] for prompt in PROMPTS] == answers
     assert answering(PROMPTS[::-1], kind=kind) == answers[::-1]
 
@@ -159,15 +145,11 @@ def test_every_step_of_an_answer_is_its_prompts_own_to_the_bit(answering, tiny_l
     assert all(part and part <= together for part in parts)
 
 
-def test_an_answer_ends_at_the_longest(answering):
+def test_an_answer_is_cut_at_the_longest_and_where_a_model_repeats_itself(answering):
     for answer in answering(PROMPTS, max_tokens=3):
         assert answer.completion_tokens <= 3
         assert answer.stopped in ("end", "length")
-
-
-def test_a_model_that_repeats_itself_is_cut(answering):
-    answers = answering(PROMPTS, max_tokens=120, least_repeated=4)
-    cut = [answer for answer in answers if answer.stopped == "repeats"]
+    cut = [answer for answer in answering(PROMPTS, max_tokens=120, least_repeated=4) if answer.stopped == "repeats"]
     assert cut, "a random network is expected to fall into a loop"
     assert all(answer.completion_tokens < 120 for answer in cut)
 
@@ -180,25 +162,28 @@ def test_the_chat_template_frames_the_prompt_and_bos_stands_once(tiny_lm, answer
     assert answer.prompt_tokens == len(ids)
 
 
-def test_a_prompt_is_answered_once(answering, tmp_path):
-    first = answering([*PROMPTS, PROMPTS[0]], cache=tmp_path / "kept")
-    stored = sorted((tmp_path / "kept").rglob("*.json"))
-    assert len(stored) == len(PROMPTS)
-    times = [path.stat().st_mtime_ns for path in stored]
-    assert answering([*PROMPTS, PROMPTS[0]], cache=tmp_path / "kept") == first
-    assert [path.stat().st_mtime_ns for path in stored] == times
-    answering(PROMPTS[:1], cache=tmp_path / "kept", max_tokens=5)
-    assert len(list((tmp_path / "kept").rglob("*.json"))) == len(PROMPTS) + 1
+def test_a_prompt_is_answered_once_under_the_same_settings_and_code(answering, tmp_path, monkeypatch):
+    cache, asked = tmp_path / "kept", [*PROMPTS, PROMPTS[0]]
+
+    def stored() -> dict:
+        return {path: path.stat().st_mtime_ns for path in cache.rglob("*.json")}
+
+    first = answering(asked, cache=cache)
+    before = stored()
+    assert len(before) == len(PROMPTS)
+    assert answering(asked, cache=cache) == first
+    assert stored() == before
+    answering(PROMPTS[:1], cache=cache, max_tokens=5)
+    assert len(stored()) == len(PROMPTS) + 1
+    monkeypatch.setattr("secateur.answers.generate.plugin_digest", lambda module: module)
+    answering(PROMPTS[:1], cache=cache)
+    assert len(stored()) == len(PROMPTS) + 2
 
 
-def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path):
-    lm = tiny_lm(window=256)
-    assert InProcess(lm, settings(), tmp_path).window == 256 - 12
-    assert InProcess(lm, settings(window=100), tmp_path).window == 100
-    assert InProcess(lm, settings(window=1000), tmp_path).window == 256 - 12
+@pytest.mark.parametrize(("window", "expected"), [(None, 256 - 12), (100, 100), (1000, 256 - 12)])
+def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path, window, expected):
+    assert InProcess(tiny_lm(window=256), settings(window=window), tmp_path).window == expected
 
-
-# --- thoughts --------------------------------------------------------------------------------------
 
 OPENING = (
     "{% for m in messages %}{{ m.content }}\n{% endfor %}{% if enable_thinking is not defined %}<think>\n{% endif %}"
@@ -257,10 +242,8 @@ def test_a_thought_that_is_cut_is_an_empty_answer(writing, kind):
 
 
 def test_arguments_reach_the_chat_template_and_the_key_of_an_answer(writing, tmp_path):
-    thinking, plain = (
-        writing("opened by the template"),
-        writing("opened by the template", template={"enable_thinking": 0}),
-    )
+    kind = "opened by the template"
+    thinking, plain = writing(kind), writing(kind, template={"enable_thinking": 0})
     assert thinking._text("Who?").endswith("<think>\n")
     assert plain._text("Who?") == "Who?\n"
     for model in (thinking, plain):
@@ -268,13 +251,3 @@ def test_arguments_reach_the_chat_template_and_the_key_of_an_answer(writing, tmp
     assert len(list((tmp_path / "cache").rglob("*.json"))) == 2
     with pytest.raises(SecateurError, match=r"chat template reads no enable_thinkin.*Fix: "):
         writing("tags", template={"enable_thinkin": 0})(["Who?"])
-
-
-def test_answers_are_asked_anew_of_other_code(writing, tmp_path, monkeypatch):
-    model = writing("none")
-    model(["Who?"])
-    model(["Who?"])
-    assert len(list((tmp_path / "cache").rglob("*.json"))) == 1
-    monkeypatch.setattr("secateur.answers.generate.plugin_digest", lambda module: module)
-    model(["Who?"])
-    assert len(list((tmp_path / "cache").rglob("*.json"))) == 2

@@ -20,19 +20,14 @@ from secateur.core.artifacts import (
 from secateur.core.errors import SecateurError
 
 
-def test_a_file_appears_under_its_name_with_its_folders(tmp_path):
-    write_text(tmp_path / "a" / "b.txt", "ä\n")
-    assert (tmp_path / "a" / "b.txt").read_bytes() == b"\xc3\xa4\n"
-    assert [p.name for p in (tmp_path / "a").iterdir()] == ["b.txt"]
-
-
-def test_a_reader_of_the_old_file_never_sees_half_of_the_new_one(tmp_path):
-    path = tmp_path / "x.txt"
-    write_text(path, "old")
-    with path.open() as reader:
+def test_a_file_appears_with_its_folders_and_a_reader_of_the_old_one_never_sees_half_of_it(tmp_path):
+    path = tmp_path / "a" / "b.txt"
+    write_text(path, "ä\n")
+    with path.open(encoding="utf-8") as reader:
         write_text(path, "new and longer")
-        assert reader.read() == "old"
+        assert reader.read() == "ä\n"
     assert path.read_text() == "new and longer"
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_failure_leaves_the_old_file_and_no_rest(tmp_path):
@@ -70,16 +65,13 @@ def test_a_write_without_room_says_which_file_it_was_of(tmp_path):
     assert late.value.filename is None
 
 
-def test_json_round_trips_with_its_keys_in_order(tmp_path):
-    value = {"b": [1, 2.5, None], "a": "é"}
-    write_json(tmp_path / "x.json", value)
-    assert list(read_json(tmp_path / "x.json").items()) == list(value.items())
-
-
-def test_damaged_json_of_ours_is_named(tmp_path):
-    (tmp_path / "run.json").write_text('{"stage": "x", ')
+def test_json_round_trips_with_its_keys_in_order_and_is_named_where_it_is_damaged(tmp_path):
+    value, path = {"b": [1, 2.5, None], "a": "é"}, tmp_path / "run.json"
+    write_json(path, value)
+    assert list(read_json(path).items()) == list(value.items())
+    path.write_text('{"stage": "x", ')
     with pytest.raises(SecateurError, match=r"run\.json: damaged .* Fix: remove it and run again"):
-        read_json(tmp_path / "run.json")
+        read_json(path)
 
 
 def test_what_is_damaged_or_absent_is_made_anew_and_what_is_whole_is_not(tmp_path, caplog):

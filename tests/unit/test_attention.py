@@ -18,6 +18,11 @@ ROWS = st.lists(st.tuples(st.integers(1, 3 * BLOCK), st.one_of(st.none(), st.int
 TRUNKS = st.tuples(*[st.integers(1, 90)] * 3)
 
 
+def behind(place: int | None, trunks) -> range:
+    """The tokens of the prefix that a sequence continues."""
+    return range(0) if place is None else range(sum(trunks[:place]), sum(trunks[: place + 1]))
+
+
 @given(ROWS, TRUNKS)
 def test_each_token_is_in_one_block_with_its_prefix_and_its_own_sequence_up_to_itself(rows, trunks):
     lengths, hung = [length for length, _ in rows], [place for _, place in rows]
@@ -25,10 +30,9 @@ def test_each_token_is_in_one_block_with_its_prefix_and_its_own_sequence_up_to_i
     assert [n for block in found for n in range(block.rows.start, block.rows.stop)] == list(range(sum(lengths)))
     assert all(block.rows.stop - block.rows.start <= BLOCK for block in found)
     for length, place in rows:
-        behind = range(sum(trunks[:place]), sum(trunks[: place + 1])) if place is not None else range(0)
         for token in range(start, start + length):
             (own,) = [block for block in found if block.rows.start <= token < block.rows.stop]
-            assert range(own.prefix.start, own.prefix.stop) == behind
+            assert range(own.prefix.start, own.prefix.stop) == behind(place, trunks)
             assert own.own.start <= before + start and own.own.stop > before + token
         start += length
 
@@ -40,12 +44,11 @@ def test_by_lengths_each_sequence_has_the_keys_of_its_prefix_and_its_own(rows, t
     keys = torch.arange(sum(trunks) + sum(lengths)) if plan.gather is None else plan.gather
     start = 0
     for n, (length, place) in enumerate(rows):
-        behind = range(sum(trunks[:place]), sum(trunks[: place + 1])) if place is not None else range(0)
         own = range(sum(trunks) + start, sum(trunks) + start + length)
-        assert keys[plan.key_ends[n] : plan.key_ends[n + 1]].tolist() == [*behind, *own]
+        assert keys[plan.key_ends[n] : plan.key_ends[n + 1]].tolist() == [*behind(place, trunks), *own]
         assert plan.query_ends[n : n + 2].tolist() == [start, start + length]
         start += length
-    seen = [length + (0 if place is None else trunks[place]) for length, place in rows]
+    seen = [length + len(behind(place, trunks)) for length, place in rows]
     assert plan.longest == (max(lengths), max(seen))
 
 
@@ -127,6 +130,6 @@ def test_rows_that_are_continued_together_say_what_each_says_alone(tiny_lm, naiv
 def test_rows_without_a_prefix_begin_with_their_first_token(tiny_lm, naive):
     lm = tiny_lm()
     rows = Rows(lm, [NOTHING, NOTHING], 2)
-    for path in ([(7,), (9,)], [(7, 8), (9, 10)]):
-        said = rows.step([tokens[-1] for tokens in path]).log_softmax(-1)
-        assert all(np.abs(one.numpy() - naive(lm, p)[-1]).max() < 1e-4 for one, p in zip(said, path, strict=True))
+    for paths in ([(7,), (9,)], [(7, 8), (9, 10)]):
+        said = rows.step([path[-1] for path in paths]).log_softmax(-1)
+        assert all(np.abs(one.numpy() - naive(lm, p)[-1]).max() < 1e-4 for one, p in zip(said, paths, strict=True))

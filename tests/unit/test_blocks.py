@@ -44,59 +44,37 @@ def context(tmp_path):
     return SimpleNamespace(cache=tmp_path, code="c1", counts={}, progress=lambda rows, total, unit: rows)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
-def test_shards_hold_every_passage_once_in_order(count):
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 20])
+def test_shards_hold_every_passage_once_in_order_and_split_no_block(count):
     corpus = passages()
     parts = [blocks.shard_of(corpus, n, count, 2) for n in range(count)]
     assert pl.concat(parts).equals(corpus)
+    for part in parts:
+        assert all(start % 2 == 0 for start in part.group_by("doc_id").agg(pl.col("position").min())["position"])
+    assert blocks.shard_of(passages(()), 0, count, 2).height == 0
 
 
-def test_a_block_is_never_split_over_shards():
-    for part in (blocks.shard_of(passages(), n, 4, 2) for n in range(4)):
-        starts = part.group_by("doc_id").agg(pl.col("position").min())["position"]
-        assert all(start % 2 == 0 for start in starts)
-
-
-def test_no_passages_make_empty_shards():
-    assert blocks.shard_of(passages(()), 0, 2, 2).height == 0
-
-
-def test_shards_and_the_whole_corpus_give_the_same_triples(parser, context, tmp_path):
+def test_shards_and_the_whole_corpus_give_the_same_triples_with_their_place(parser, context, tmp_path):
     whole, dropped, silent = blocks.extract_cached(passages(), CFG, context)
     context.cache = tmp_path / "other"
     parts = [blocks.extract_cached(blocks.shard_of(passages(), n, 3, CFG.block), CFG, context) for n in range(3)]
     assert [row for rows, _, _ in parts for row in rows] == whole
     assert sum((counted for _, counted, _ in parts), Counter()) == dropped
     assert sum(none for _, _, none in parts) == silent == 1
-
-
-def test_rows_carry_their_place_and_fit_the_table(parser, context):
-    rows, _, _ = blocks.extract_cached(passages(), CFG, context)
-    frame = blocks.triples_table(rows)
-    assert frame.select("doc_id", "position", "n", "passage_id", "tail").row(0) == ("d0", 0, 0, "d0.0", "d0 says 0")
+    first = blocks.triples_table(whole).select("doc_id", "position", "n", "passage_id", "tail").row(0)
+    assert first == ("d0", 0, 0, "d0.0", "d0 says 0")
     assert blocks.triples_table([]).height == 0
 
 
-def test_a_second_run_parses_nothing(parser, context):
+def test_a_second_run_parses_nothing_but_new_documents_whichever_stage_asks(parser, context):
     first = blocks.extract_cached(passages(), CFG, context)
     parser.asked.clear()
+    context.code = "another rule's"
     assert blocks.extract_cached(passages(), CFG, context) == first
     assert parser.asked == []
     assert context.counts == {"cache_hits": 6, "cache_misses": 0}
-
-
-def test_adding_a_document_costs_its_own_blocks_only(parser, context):
-    blocks.extract_cached(passages(), CFG, context)
-    parser.asked.clear()
     blocks.extract_cached(passages((5, 1, 3, 2)), CFG, context)
     assert parser.asked == [("d3 says 0", "d3 says 1")]
-
-
-def test_the_code_of_the_stage_that_asks_is_no_part_of_what_a_block_depends_on(parser, context):
-    blocks.extract_cached(passages((2,)), CFG, context)
-    context.code = "another rule's"
-    blocks.extract_cached(passages((2,)), CFG, context)
-    assert len(parser.asked) == 1
 
 
 @pytest.mark.parametrize("change", ["code", "title", "text"])

@@ -1,10 +1,10 @@
 """Models prepared, loaded and compared: GGUF weights become a folder once, and SmolLM2 scores as one by one."""
 
+import copy
 import dataclasses
 import json
 import logging
 import os
-import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+import torch
 from scripts import prepare_model
 
 from secateur.config import compose
@@ -30,6 +31,13 @@ SMOLLM2 = compose.option(ROOT / "conf", "lm", "smollm2")
 @pytest.fixture(scope="module")
 def smollm2():
     return load(SMOLLM2, CACHE)
+
+
+def test_smollm2_is_converted_once_and_has_a_chat_template_and_no_bos(smollm2, monkeypatch):
+    assert smollm2.encoder.prefix == ()
+    assert smollm2.tokenizer.chat_template
+    monkeypatch.setattr(prepare, "_convert", None)
+    assert load(SMOLLM2, CACHE).identity == smollm2.identity
 
 
 def test_smollm2_scores_as_one_sequence_at_a_time(smollm2, ecs, naive):
@@ -58,44 +66,31 @@ def test_smollm2_scores_as_one_sequence_at_a_time(smollm2, ecs, naive):
         assert row["kl"] == pytest.approx((np.exp(p_first) * (p_first - prior)).sum(), abs=1e-4)
 
 
-def test_smollm2_has_no_bos_and_a_chat_template(smollm2):
-    assert smollm2.encoder.prefix == ()
-    assert smollm2.tokenizer.chat_template
+def prepared(tmp_path, cache: Path, lm, in_process: bool) -> dict:
+    """What the stage notes of a model."""
+    out = SimpleNamespace(path=lambda name: tmp_path / f"{name}.json")
+    cfg = SimpleNamespace(lm=lm, extra=SimpleNamespace(in_process=in_process))
+    metrics = prepare_model.run(cfg, {}, out, Context(logging.getLogger("test"), cache, {}, "c1"))
+    said = json.loads((tmp_path / "model.json").read_text())
+    assert metrics == {"converted": int(said["converted"])}
+    return said
 
 
-def test_a_second_load_converts_nothing_and_finds_the_same_model(smollm2, monkeypatch):
-    monkeypatch.setattr(prepare, "_convert", None)
-    assert load(SMOLLM2, CACHE).identity == smollm2.identity
-
-
-def test_the_stage_notes_which_weights_they_are(tmp_path, monkeypatch):
+def test_the_stage_notes_which_weights_they_are(tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache/models").symlink_to(CACHE / "models")
-    context = Context(logging.getLogger("test"), tmp_path / "cache", {}, "c1")
-
-    class Out:
-        def path(self, name):
-            return tmp_path / f"{name}.json"
-
-    prepare_model.run(SimpleNamespace(lm=SMOLLM2, extra=SimpleNamespace(in_process=True)), {}, Out(), context)
-    said = json.loads((tmp_path / "model.json").read_text())
+    said = prepared(tmp_path, tmp_path / "cache", SMOLLM2, in_process=True)
     assert said["converted"] is True
     assert (CACHE / "models" / said["weights"] / "model.safetensors").is_file()
 
 
 def test_the_weights_of_a_server_are_its_own(tmp_path):
     """A folder with a tokenizer alone is enough."""
-    context = Context(logging.getLogger("test"), tmp_path, {}, "c1")
-    out = SimpleNamespace(path=lambda name: tmp_path / f"{name}.json")
     lm = SimpleNamespace(model=str(tmp_path))
-    told, own = (SimpleNamespace(lm=lm, extra=SimpleNamespace(in_process=here)) for here in (False, True))
-    assert prepare_model.run(told, {}, out, context) == {"converted": 0}
-    assert json.loads((tmp_path / "model.json").read_text())["weights"] is None
+    said = prepared(tmp_path, tmp_path, lm, in_process=False)
+    assert (said["weights"], said["converted"]) == (None, False)
     with pytest.raises(SecateurError, match=r"no \*\.safetensors"):
-        prepare_model.run(own, {}, out, context)
-
-
-# --- addresses -------------------------------------------------------------------------------------
+        prepared(tmp_path, tmp_path, lm, in_process=True)
 
 
 def test_a_conversion_that_fails_leaves_nothing(tmp_path, monkeypatch):
@@ -153,38 +148,40 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("changes", "message"),
     [
-        ("assemble:no_such_package", r"package no_such_package is not installed.*Fix: install it"),
-        ("nowhere/weights.gguf", r"nowhere/weights\.gguf missing.*Fix: "),
+        ({"model": "assemble:no_such_package"}, r"package no_such_package is not installed.*Fix: install it"),
+        ({"model": "nowhere/weights.gguf"}, r"nowhere/weights\.gguf missing.*Fix: "),
         (
-            "nobody/such-model",
-            r"lm.model nobody/such-model: no folder, not in .* the hub is not asked .*Fix: correct lm.model",
+            {"model": "nobody/such-model"},
+            r"lm.model nobody/such-model: .* the hub is not asked .*Fix: correct lm.model",
         ),
+        ({"dtype": {"cpu": "float32"}}, r"lm\.dtype has entries for .*needs exactly cpu and cuda\. Fix: "),
     ],
 )
-def test_what_is_no_model_is_refused_with_a_fix(tmp_path, model, message):
+def test_what_is_no_model_is_refused_with_a_fix(tmp_path, changes, message):
     with pytest.raises(SecateurError, match=message):
-        load(dataclasses.replace(SMOLLM2, model=model), tmp_path)
+        load(dataclasses.replace(SMOLLM2, **changes), tmp_path)
 
 
-def test_a_folder_is_used_as_it_is_and_known_by_its_weights(tiny_lm, tmp_path):
+def test_a_folder_is_used_as_it_is_and_known_by_its_weights_and_its_tokenizer(tiny_lm, tmp_path):
+    def loaded(name: str):
+        return load(dataclasses.replace(SMOLLM2, model=str(tmp_path / name), window=64), tmp_path / "c")
+
     for n, kind in enumerate(("llama", "mistral", "llama")):
         lm = tiny_lm(kind)
         lm.model.save_pretrained(tmp_path / str(n))
         lm.tokenizer.save_pretrained(tmp_path / str(n))
-    of = [load(dataclasses.replace(SMOLLM2, model=str(tmp_path / str(n)), window=64), tmp_path / "c") for n in range(3)]
-    assert of[0].identity == of[2].identity != of[1].identity
+    identities = [loaded(name).identity for name in "012"]
+    assert identities[0] == identities[2] != identities[1]
     assert not (tmp_path / "c/models").exists()
-    shutil.rmtree(tmp_path / "0")
-    (tmp_path / "0").mkdir()
+    before = prepare.weights_digest(str(tmp_path / "0"), tmp_path)
+    tokenizer = tmp_path / "0" / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text() + " ")
+    assert prepare.weights_digest(str(tmp_path / "0"), tmp_path) != before
+    (tmp_path / "empty").mkdir()
     with pytest.raises(SecateurError, match=r"cannot be loaded"):
-        load(dataclasses.replace(SMOLLM2, model=str(tmp_path / "0")), tmp_path)
-
-
-def test_dtype_and_pack_name_both_devices(tmp_path):
-    with pytest.raises(SecateurError, match=r"lm\.dtype has entries for .*needs exactly cpu and cuda\. Fix: "):
-        load(dataclasses.replace(SMOLLM2, dtype={"cpu": "float32"}), tmp_path)
+        loaded("empty")
 
 
 def test_layers_of_an_unknown_kind_are_refused(tiny_lm):
@@ -195,34 +192,16 @@ def test_layers_of_an_unknown_kind_are_refused(tiny_lm):
 
 
 def test_bf16_ranks_as_fp32_does(tiny_lm, ecs):
-    import copy
-
-    import torch
-
-    lm = tiny_lm()
+    lm, cfg = tiny_lm(), ecs()
     questions = [Question("q", "What had she swallowed?", "half a ball")]
-    passages = [
-        Passage(f"p{n}", text)
-        for n, text in enumerate(["Mira", "left", "Ghent", "half", "June", "1994", "ball", "yes"])
-    ]
-    pairs, cfg = [(0, n) for n in range(len(passages))], ecs()
-    values = []
+    texts = ["Mira", "left", "Ghent", "half", "June", "1994", "ball", "yes"]
+    passages = [Passage(f"p{n}", text) for n, text in enumerate(texts)]
+    pairs, values = [(0, n) for n in range(len(passages))], {}
     for dtype in (torch.float32, torch.bfloat16):
         lm.model = copy.deepcopy(lm.model).to(dtype)
         rows = pair_rows(lm, cfg, questions, passages, pairs, base_readings(lm, cfg, questions))
-        values.append([row["answer_logprob"] for row in rows])
-    frame = pl.DataFrame({"a": values[0], "b": values[1]})
-    assert frame.select(pl.corr("a", "b", method="spearman")).item() > 0.9
-
-
-def test_the_digest_of_a_model_in_a_folder_is_of_its_tokenizer_too(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "model.safetensors").write_bytes(b"weights")
-    (folder / "tokenizer.json").write_text("{}")
-    before = prepare.weights_digest(str(folder), tmp_path)
-    (folder / "tokenizer.json").write_text("{ }")
-    assert prepare.weights_digest(str(folder), tmp_path) != before
+        values[str(dtype)] = [row["answer_logprob"] for row in rows]
+    assert pl.DataFrame(values).select(pl.corr(*values, method="spearman")).item() > 0.9
 
 
 def test_a_model_that_ends_at_other_tokens_is_another_model(tiny_lm):

@@ -10,14 +10,12 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from secateur.cluster import leftovers, resources
+from secateur.cluster import resources
 from secateur.cluster.leftovers import Waiting, cancel, jobs, remember, remembered
 from secateur.cluster.needs import ask_for_weights, forget_gpu, in_turn, needs_gpu, weights_mb
 from secateur.cluster.states import reason, states
 from secateur.cluster.submit import submit
 from secateur.core.errors import SecateurError
-
-# --- how jobs stand ------------------------------------------------------------------------------
 
 
 def told(**said: str | None):
@@ -68,9 +66,6 @@ def test_why_a_job_ended_is_one_line(state, line, expected):
     assert asyncio.run(reason("1", state, 250, told())) == state
 
 
-# --- submitting ----------------------------------------------------------------------------------
-
-
 class Shell:
     """Answers each command in turn: exit code, output, errors."""
 
@@ -84,119 +79,107 @@ class Shell:
         return subprocess.CompletedProcess(command, code, out, err)
 
 
-AWAY = (
-    "sbatch",
-    1,
-    "",
-    "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
-)
+AWAY = ("sbatch", 1, "", "sbatch: error: Batch job submission failed: Unable to contact slurm controller\n")
+TAKEN = ("sbatch", 0, "7\n", "")
 NOTHING = ("squeue", 0, "", "")
 
 
-def test_a_job_that_is_taken_is_submitted_once():
-    shell = Shell(("sbatch", 0, "7\n", ""))
-    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).stdout == "7\n"
-    assert len(shell.asked) == 1
+def submitted(*answers, **changes) -> tuple[subprocess.CompletedProcess, Shell]:
+    """What becomes of a job that SLURM answers so."""
+    shell = Shell(*answers)
+    return submit(["--wrap", "true"], run=shell, sleep=shell.slept.append, **changes), shell
 
 
-def test_a_controller_that_is_away_is_asked_again_after_longer_and_longer():
-    shell = Shell(AWAY, NOTHING, AWAY, NOTHING, AWAY, NOTHING, ("sbatch", 0, "7\n", ""))
-    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 0
-    assert shell.slept == [2, 4, 8]
+@pytest.mark.parametrize("away", [0, 3])
+def test_a_job_is_submitted_once_and_again_after_longer_and_longer_while_the_controller_is_away(away):
+    done, shell = submitted(*[AWAY, NOTHING] * away, TAKEN)
+    assert (done.returncode, done.stdout) == (0, "7\n")
+    assert shell.slept == [2, 4, 8][:away]
+    assert shell.answers == []
 
 
-POLICY = (
-    "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
-)
+POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
 
 
 def refused(*names: str) -> tuple[str, int, str, str]:
     """sbatch that refuses a job under SLURM's policy; older versions do not name the limit."""
-    return ("sbatch", 1, "", "".join(f"sbatch: error: {text}\n" for text in (*names, POLICY)))
+    lines = (*names, f"Batch job submission failed: {POLICY}")
+    return ("sbatch", 1, "", "".join(f"sbatch: error: {text}\n" for text in lines))
 
 
 @pytest.mark.parametrize(
     "limit",
-    [
-        *("QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit"),
-        *("MaxSubmitJobsPerAccount", "QOSMaxJobsPerUserLimit", "AssocGrpJobsLimit"),
-    ],
-)
+    ["QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit", "QOSGrpSubmitJobsLimit",
+     "MaxSubmitJobsPerAccount", "QOSMaxJobsPerUserLimit", "AssocGrpJobsLimit"],
+)  # fmt: skip
 def test_a_limit_on_the_number_of_jobs_is_waited_for_and_said_once(limit, capfd):
-    shell = Shell(*[refused(limit), NOTHING] * 20, ("sbatch", 0, "7\n", ""))  # longer than a controller is waited for
-    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).stdout == "7\n"
+    done, shell = submitted(*[refused(limit), NOTHING] * 20, TAKEN)  # longer than a controller is waited for
+    assert done.stdout == "7\n"
     assert sum(shell.slept) > 900
-    assert capfd.readouterr().err == f"SLURM: {limit}. The next job waits until others end, for 1440 minutes at most\n"
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert f"{limit}. The next job waits until others end, for 1440 minutes" in said
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
         (AWAY, "away for 14 s. Fix: repeat the command when `scontrol ping` answers"),
-        (
-            refused("AssocMaxSubmitJobLimit"),
-            "no job ended that would free the limit in 14 s. Fix: set `jobs` in profiles/slurm",
-        ),
+        (refused("AssocMaxSubmitJobLimit"), "would free the limit in 14 s. Fix: set `jobs` in profiles/slurm"),
     ],
 )
 def test_patience_ends_with_a_word(answer, said):
-    shell = Shell(*[answer, NOTHING] * 3, answer)
-    done = submit(["--wrap", "true"], patience=10, run=shell, sleep=shell.slept.append)
+    done, _ = submitted(*[answer, NOTHING] * 3, answer, patience=10)
     assert done.returncode == 1
     assert said in done.stderr
 
 
 def test_a_limit_without_a_name_is_waited_for_as_long_as_a_controller():
-    shell = Shell(*[refused(), NOTHING] * 99)
-    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
+    done, shell = submitted(*[refused(), NOTHING] * 99)
+    assert done.returncode == 1
     assert 900 <= sum(shell.slept) < 1000
 
 
-SIZES = ("QOSMaxWallDurationPerJobLimit", "AssocMaxCpuPerJobLimit", "QOSMaxNodePerJobLimit")
-SIZES += ("QOSMinGRES", "MaxMemPerLimit")
+SIZES = (
+    "QOSMaxWallDurationPerJobLimit",
+    "AssocMaxCpuPerJobLimit",
+    "QOSMaxNodePerJobLimit",
+    "QOSMinGRES",
+    "MaxMemPerLimit",
+)
 ACCOUNT = ("sbatch", 1, "", "sbatch: error: invalid account or account/partition combination specified\n")
 
 
 @pytest.mark.parametrize("answer", [ACCOUNT, *map(refused, SIZES)], ids=["account", *SIZES])
 def test_what_is_refused_and_a_limit_on_the_size_of_a_job_are_final(answer):
-    shell = Shell(answer)
-    assert submit(["--wrap", "true"], run=shell, sleep=shell.slept.append).returncode == 1
-    assert shell.slept == []
+    done, shell = submitted(answer)
+    assert (done.returncode, shell.slept) == (1, [])
 
 
 def test_a_job_that_was_taken_although_the_answer_was_lost_is_not_submitted_twice():
     lost = ("sbatch", 1, "", "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation\n")
     comments = []
 
-    class Remembering(Shell):
-        def __call__(self, command):
-            if command[0] == "sbatch":
-                comments.append(command[command.index("--comment") + 1])
-            if command[0] == "squeue":
-                self.answers[0] = ("squeue", 0, f"6|{comments[0]} else\n7|{comments[0]}\n", "")
-            return super().__call__(command)
+    def run(command):
+        if command[0] == "sbatch":
+            comments.append(command[command.index("--comment") + 1])
+            return subprocess.CompletedProcess(command, *lost[1:])
+        return subprocess.CompletedProcess(command, 0, f"6|{comments[0]} else\n7|{comments[0]}\n", "")
 
-    shell = Remembering(lost, NOTHING)
-    done = submit(["--comment", "rule_x", "--wrap", "true"], run=shell, sleep=shell.slept.append)
+    done = submit(["--comment", "rule_x", "--wrap", "true"], run=run, sleep=lambda seconds: None)
     assert (done.returncode, done.stdout) == (0, "7\n")
+    assert len(comments) == 1
     assert comments[0].startswith("rule_x #")
 
 
-# --- what a driver left behind -------------------------------------------------------------------
-
-
 def test_the_jobs_of_a_folder_are_those_that_were_submitted_from_it(tmp_path):
-    line = "{}|{}|rule_extract_triples_wildcards_a_b #1f|{}"
-    rows = [
-        line.format(1, "RUNNING", tmp_path),
-        line.format(2, "RUNNING", "/other"),
-        line.format(3, "COMPLETED", tmp_path),
-    ]
+    places = (("1", "RUNNING", tmp_path), ("2", "RUNNING", "/other"), ("3", "COMPLETED", tmp_path))
+    rows = [f"{n}|{state}|rule_extract_triples_wildcards_a_b #1f|{place}" for n, state, place in places]
     assert jobs(tmp_path, lambda command: "\n".join(rows)) == [Waiting("1", "RUNNING", "extract_triples")]
     assert jobs(tmp_path, lambda command: None) == []
 
 
-def test_jobs_are_cancelled_and_awaited(tmp_path):
+def test_jobs_are_cancelled_and_awaited_and_those_that_stay_are_named(tmp_path):
     row, asked = f"1|RUNNING|rule_x|{tmp_path}", []
 
     def run(command):
@@ -207,18 +190,14 @@ def test_jobs_are_cancelled_and_awaited(tmp_path):
     assert [one.job for one in cancel(tmp_path, run, slept.append)] == ["1"]
     assert asked[:2] == ["squeue", "scancel"]
     assert slept == [1.0, 1.0]
-
-
-def test_jobs_that_stay_are_named(tmp_path):
     with pytest.raises(SecateurError, match=r"SLURM jobs 1 .* still active\. Fix: squeue --me"):
-        cancel(tmp_path, lambda command: f"1|RUNNING|rule_x|{tmp_path}", lambda seconds: None)
+        cancel(tmp_path, lambda command: row, lambda seconds: None)
 
 
 def test_slurm_that_does_not_answer_is_no_empty_queue(tmp_path, monkeypatch):
-    (tmp_path / "squeue").write_text(
-        "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1\n"
-    )
-    (tmp_path / "squeue").chmod(0o755)
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\necho 'error: Unable to contact slurm controller' >&2; exit 1\n")
+    squeue.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(SecateurError, match="Unable to contact slurm controller"):
         jobs(tmp_path)
@@ -229,9 +208,6 @@ def test_the_last_command_is_remembered(tmp_path):
         remembered(tmp_path / "note.json")
     remember(["--profile", "slurm"], tmp_path / "note.json")
     assert remembered(tmp_path / "note.json").arguments == ["--profile", "slurm"]
-
-
-# --- what a rule asks for ------------------------------------------------------------------------
 
 
 def test_one_figure_of_one_rule_is_named_and_anything_else_refused():
@@ -269,15 +245,17 @@ def test_a_gpu_is_for_a_model_that_is_read_in_the_job(params, expected):
     assert needs_gpu(params) is expected
 
 
-def test_a_job_without_a_gpu_goes_where_all_others_go():
-    class Asked(SimpleNamespace):
-        def get(self, name, default=None):
-            return getattr(self, name, default)
+class Asked(SimpleNamespace):
+    """What Snakemake asks for."""
 
-    asked = Asked(gres="gpu:1", slurm_partition="gpu", mem_mb=8000)
+    def get(self, name, default=None):
+        return getattr(self, name, default)
+
+
+def test_a_job_without_a_gpu_goes_where_all_others_go():
+    asked, other = Asked(gres="gpu:1", slurm_partition="gpu", mem_mb=8000), Asked(slurm_partition="cpu_long")
     forget_gpu(asked, "cpu")
     assert vars(asked) == {"gres": "", "slurm_partition": "cpu", "mem_mb": 8000}
-    other = Asked(slurm_partition="cpu_long")
     forget_gpu(other, "cpu")
     assert vars(other) == {"slurm_partition": "cpu_long"}
 
@@ -285,30 +263,25 @@ def test_a_job_without_a_gpu_goes_where_all_others_go():
 def reads(folder, **changes) -> dict:
     """Settings of a job that reads a model of 2**20 parameters in its own process."""
     save_file({"w": torch.zeros(2**20, dtype=torch.float16)}, folder / "model.safetensors")
-    return {
-        "lm.backend": "transformers",
-        "lm.model": str(folder),
-        "lm.dtype": {"cpu": "float32", "cuda": "float16"},
-    } | changes
+    own = {"lm.backend": "transformers", "lm.model": str(folder)}
+    return own | {"lm.dtype": {"cpu": "float32", "cuda": "float16"}} | changes
 
 
 def test_a_job_asks_for_the_weights_that_it_reads_too(tmp_path):
-    class Asked(SimpleNamespace):
-        get = SimpleNamespace.__getattribute__
-
-    assert weights_mb(reads(tmp_path)) == 4
-    assert weights_mb(reads(tmp_path, **{"lm.dtype": {"cpu": "bfloat16", "cuda": "float16"}})) == 2
-    assert weights_mb(reads(tmp_path, **{"lm.backend": "vllm"})) == 0
-    assert weights_mb(reads(tmp_path, **{"lm.model": "nobody/not-here-yet"})) == 0
+    own = reads(tmp_path)
+    judge = {key.removeprefix("lm."): value for key, value in own.items()}
+    assert weights_mb(own) == 4
+    assert weights_mb(own | {"lm.dtype": {"cpu": "bfloat16", "cuda": "float16"}}) == 2
+    assert weights_mb(own | {"lm.backend": "vllm"}) == 0
+    assert weights_mb(own | {"lm.model": "nobody/not-here-yet"}) == 0
     assert weights_mb({"embedder.model": "x"}) == weights_mb({"lm.model": str(tmp_path)}) == 0
-    judge = {key.removeprefix("lm."): value for key, value in reads(tmp_path).items()}
     assert weights_mb({"judge.backend": "lm", "extra.model": judge, "lm.model": "tokens"}) == 4
-    assert weights_mb(reads(tmp_path) | {"extra.judge_model": judge}) == 8
+    assert weights_mb(own | {"extra.judge_model": judge}) == 8
     assert weights_mb({"judge.backend": "chat", "extra.model": None}) == 0
     asked = Asked(mem_mb=8000)
-    ask_for_weights(asked, reads(tmp_path))
+    ask_for_weights(asked, own)
     assert asked.mem_mb == 8004
-    params = [f"{key}={json.dumps(value)}" for key, value in reads(tmp_path).items()]
+    params = [f"{key}={json.dumps(value)}" for key, value in own.items()]
     assert in_turn([job("gain", *params, mem_mb=8000, runtime=1)], "cpu")["mem_mb"] == 8004
 
 
@@ -317,13 +290,13 @@ def job(rule: str, *params: str, **resources: int | str) -> SimpleNamespace:
 
 
 def test_a_group_asks_for_its_largest_job_and_the_longest_limit_of_each_rule():
+    same = {"slurm_partition": "cpu", "tmpdir": "/tmp"}
     jobs = [
-        job("rank", mem_mb=8000, runtime=120, _cores=1, slurm_partition="cpu", tmpdir="/tmp"),
-        job("rank", mem_mb=4000, runtime=60, _cores=1, slurm_partition="cpu", tmpdir="/tmp"),
-        job("measure", mem_mb=2000, runtime=20, _cores=2, slurm_partition="cpu", tmpdir="/tmp"),
+        job("rank", mem_mb=8000, runtime=120, _cores=1, **same),
+        job("rank", mem_mb=4000, runtime=60, _cores=1, **same),
+        job("measure", mem_mb=2000, runtime=20, _cores=2, **same),
     ]
-    expected = {"mem_mb": 8000, "runtime": 140, "_cores": 2, "_nodes": 1, "slurm_partition": "cpu", "tmpdir": "/tmp"}
-    assert in_turn(jobs, "cpu") == expected
+    assert in_turn(jobs, "cpu") == same | {"mem_mb": 8000, "runtime": 140, "_cores": 2, "_nodes": 1}
 
 
 def test_a_group_asks_for_a_gpu_where_one_of_its_jobs_reads_a_model():
@@ -336,7 +309,3 @@ def test_a_group_asks_for_a_gpu_where_one_of_its_jobs_reads_a_model():
     asking = in_turn([light, job("gain", 'lm.backend="vllm"', **graph), light], "cpu")
     assert asking["slurm_partition"] == "cpu"
     assert "gres" not in asking
-
-
-def test_the_note_of_a_run_stands_where_snakemake_keeps_its_own():
-    assert leftovers.NOTE.parts[0] == ".snakemake"

@@ -97,10 +97,9 @@ def test_a_job_that_slurm_has_forgotten_ends_and_its_files_decide(driver, slurm)
 
 def test_jobs_stay_active_while_slurm_does_not_answer(driver, slurm):
     slurm(None)
-    assert (
-        polled(plugin.Executor.check_active_jobs, driver, [job("1"), job("2")]) == []
-    )  # they are never heard of again
-    assert polled(executor.check_active_jobs, driver, [job("1"), job("2")]) == ["1", "2"]
+    running = [job("1"), job("2")]
+    assert polled(plugin.Executor.check_active_jobs, driver, running) == []  # they are never heard of again
+    assert polled(executor.check_active_jobs, driver, running) == ["1", "2"]
 
 
 def test_the_plugins_polls_back_off_to_minutes(driver, slurm):
@@ -125,12 +124,9 @@ def test_sbatch_is_called_with_patience():
     given = {"run_uuid": "u", "slurm_logfile": "l", "comment_str": "rule_x"}
     given |= {"account": "", "partition": "", "workdir": "."}
     asked = MagicMock(resources=MagicMock(get=lambda name, default=None: default), threads=1)
-    commands = [
-        command(asked, given)
-        for command in (plugin.get_submit_command, executor._with_patience(plugin.get_submit_command))
-    ]
-    assert commands[0].startswith("sbatch --parsable")
-    assert " -m secateur.cluster.submit --parsable" in commands[1]
+    command = plugin.get_submit_command
+    assert command(asked, given).startswith("sbatch --parsable")
+    assert " -m secateur.cluster.submit --parsable" in executor._with_patience(command)(asked, given)
 
 
 def test_a_job_starts_one_snakemake_on_the_cores_that_it_asked_for(driver):

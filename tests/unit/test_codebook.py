@@ -1,7 +1,6 @@
 """INDEXIFY on a corpus that can be followed by hand."""
 
 import polars as pl
-import pytest
 
 from secateur.core.tables.catalog import TABLES
 from secateur.graph.codebook import edge_lines, indexify
@@ -22,31 +21,20 @@ def triples(rows) -> pl.DataFrame:
     )
 
 
-@pytest.fixture(scope="module")
-def book():
-    return indexify(triples(ROWS))
-
-
-def test_counts_are_mentions_as_head_or_tail(book):
-    assert book.entities["count"].to_list() == [4, 3, 2, 1]
+def test_counts_are_mentions_and_a_repeated_triple_is_one_edge_with_two_sources():
+    book = indexify(triples(ROWS))
+    assert book.entities["count"].to_list() == [4, 3, 2, 1]  # as head or tail
     assert book.relations["count"].to_list() == [3, 1, 1]
-
-
-def test_a_repeated_triple_is_one_edge_with_two_sources(book):
     assert book.edges.select("h", "r", "t").rows() == [(0, 0, 1), (0, 1, 2), (1, 2, 2), (3, 0, 0)]
     assert book.edge_sources.filter(pl.col("edge_id") == 0)["passage_id"].to_list() == ["p1", "p3"]
-
-
-def test_direction_is_kept():
-    both = indexify(triples([("d", 0, 0, "p", "a", "r", "b"), ("d", 0, 1, "p", "b", "r", "a")]))
-    assert both.edges.select("h", "r", "t").rows() == [(0, 0, 1), (1, 0, 0)]
-
-
-def test_edge_lines_keep_the_order_of_the_edges_given(book):
     lines = edge_lines(book.edges.reverse(), book.entities, book.relations)
-    assert lines["edge_id"].to_list() == [3, 2, 1, 0]
-    expected = ["cub eats bear", "salmon swims in river", "bear lives by river", "bear eats salmon"]
-    assert lines["line"].to_list() == expected
+    assert lines["edge_id"].to_list() == [3, 2, 1, 0]  # in the order of the edges given
+    assert lines["line"].to_list() == [
+        "cub eats bear",
+        "salmon swims in river",
+        "bear lives by river",
+        "bear eats salmon",
+    ]
 
 
 def test_no_triples_give_an_empty_codebook():
@@ -55,7 +43,8 @@ def test_no_triples_give_an_empty_codebook():
     assert edge_lines(empty.edges, empty.entities, empty.relations).height == 0
 
 
-def test_ids_have_the_types_of_the_tables(book):
+def test_ids_have_the_types_of_the_tables():
+    book = indexify(triples(ROWS))
     for name in ("entities", "relations", "edges", "edge_sources"):
         frame, declared = getattr(book, name), TABLES[name].empty()
         assert {c: frame.schema[c] for c in frame.columns} == {c: declared.schema[c] for c in frame.columns}

@@ -11,15 +11,8 @@ from secateur.core.tables.table import write_table
 from secateur.evaluation.comparison import axes_of
 from secateur.report.compare import compare, lines
 
-EVAL = {
-    "claim": [64],
-    "gain_budgets": [64],
-    "permutations": 1000,
-    "resamples": 200,
-    "min_units": 2,
-    "min_clusters": 2,
-    "seed": 7,
-}
+EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "resamples": 200}
+EVAL |= {"min_units": 2, "min_clusters": 2, "seed": 7}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
 COUNT = 24
@@ -31,31 +24,19 @@ def table(name: str, rows: list[dict], path: Path) -> None:
 
 
 def question(n: int) -> dict:
-    named = {
-        "question_id": f"q{n}",
-        "group_id": "g",
-        "cluster_id": f"c{n}",
-        "position": n,
-        "text": f"Question {n}?",
-        "answer": "!",
-    }
-    row = dict.fromkeys(TABLES["questions"].columns) | named
-    return row | {"type": str(n % 2), "split": "test"}
+    row = dict.fromkeys(TABLES["questions"].columns) | {"question_id": f"q{n}", "group_id": "g", "cluster_id": f"c{n}"}
+    return row | {"position": n, "text": f"Question {n}?", "answer": "!", "type": str(n % 2), "split": "test"}
 
 
-def experiment(
-    root: Path, name: str, rows: dict[tuple, list[float]], min_units: int = 10, types: dict | None = None, **axes: dict
-) -> None:
+def experiment(root: Path, name: str, rows: dict[tuple, list[float]], types: dict | None = None, **axes: dict) -> None:
     """An experiment with rows (system, order, scorer) and their figures of each question."""
     home, metrics, variants, found = root / "results/experiments" / name, [], [], {}
     for (system, order, scorer), values in rows.items():
         listed = scorer is not None
         file = f"results/{name}/{system}-{None if listed else order}.parquet".replace(":", "_")
         row = {"order": order, "scorer": scorer, "answer_aware": False}
-        figures = [
-            row | {"question_id": f"q{n}", "metric": "evidence_recall@64", "value": v} for n, v in enumerate(values)
-        ]
-        found.setdefault(file, []).extend(figures)
+        of = row | {"metric": "evidence_recall@64"}
+        found.setdefault(file, []).extend(of | {"question_id": f"q{n}", "value": v} for n, v in enumerate(values))
         own = {"dataset": "toy", "system": system, "order": None if listed else order, "file": file}
         own |= {"axes": AXES | axes.get(system, {}), "listed": ":all" if listed else ""}
         variants += [own] if own not in variants else []
@@ -74,7 +55,7 @@ def experiment(
     config["extra.datasets"] = [{"name": "toy", "split": "test", "types": types or {}, "first": {}}]
     inputs = {file: file_digest(root / file) for file in (asked, gold, *found)}
     write_json(home / "run.json", {"config": config, "inputs": inputs, "overrides": ["ecs.tau=1"]})
-    write_json(home / "report/run.json", {"config": {"eval.min_units": min_units, "extra.variants": []}})
+    write_json(home / "report/run.json", {"config": {"eval.min_units": 10, "extra.variants": []}})
 
 
 HIGH, LOW = [0.5 + n / 100 for n in range(COUNT)], [n / 100 for n in range(COUNT)]
@@ -137,20 +118,21 @@ def test_an_experiment_of_an_earlier_release_is_to_be_run_again(root):
         compare(root, "tiny", "ours", "plain")
 
 
-def test_equal_rows_differ_in_nothing(root):
-    assert compare(root, "tiny", "plain", "rankers/bm25")["verdict"] == "not significant"
-
-
-def test_a_pair_that_differs_in_several_axes_is_warned_of(root):
-    found = compare(root, "tiny", "ours:dense", "ours")
-    assert found["axes"] == ["form", "packing"]
-    assert "Warning: the rows differ in 2 axes" in "\n".join(lines(found))
-
-
-@pytest.mark.parametrize("name", ["rankers/bm25", "rankers · bm25"])
-def test_a_ranker_of_a_list_has_two_spellings_and_is_who_ranks(root, name):
-    found = compare(root, "tiny", "ours", name, metric="evidence_recall@64")
-    assert (found["b"], found["axes"]) == ("rankers · bm25", ["ranker"])
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("plain", "rankers/bm25", {"verdict": "not significant", "order": "blind"}),  # equal rows
+        ("ours:dense", "ours", {"axes": ["form", "packing"]}),
+        ("ours", "rankers/bm25", {"b": "rankers · bm25", "axes": ["ranker"]}),
+        ("ours", "rankers · bm25", {"b": "rankers · bm25", "axes": ["ranker"]}),
+        ("ours", "rankers/bm25+neighbour", {"order": "aware"}),  # the order that both have
+    ],
+)
+def test_a_pair_is_named_in_either_spelling_and_told_with_its_order_and_the_axes_it_differs_in(root, a, b, expected):
+    found = compare(root, "tiny", a, b, metric="evidence_recall@64")
+    assert found["metric"] == "evidence_recall@64"
+    assert {key: found[key] for key in expected} == expected
+    assert ("Warning: the rows differ in 2 axes" in "\n".join(lines(found))) == (a == "ours:dense")
 
 
 def test_a_ranker_of_a_list_has_the_axes_of_the_system_that_has_it_alone():
@@ -159,28 +141,13 @@ def test_a_ranker_of_a_list_has_the_axes_of_the_system_that_has_it_alone():
     assert dict(axes_of(variant | {"listed": ""}, "policy")) == variant["axes"]
 
 
-def test_the_order_is_the_one_that_both_have(root):
-    assert compare(root, "tiny", "ours", "rankers/bm25+neighbour")["order"] == "aware"
-
-
-@pytest.mark.parametrize(("a", "b", "order"), [("plain", "rankers/bm25+neighbour", None), ("ours", "plain", "aware")])
-def test_rows_of_different_orders_are_refused(root, a, b, order):
-    with pytest.raises(SecateurError, match=r"different orders are never paired: .* is order-"):
-        compare(root, "tiny", a, b, order=order)
-
-
-def test_under_so_many_units_there_is_no_verdict_and_nothing_may_bound_the_interval(tmp_path):
-    experiment(tmp_path, "tiny", {k: v[:3] for k, v in ROWS.items()}, **OWN)
+@pytest.mark.parametrize(("questions", "bounded"), [(3, False), (15, True)])
+def test_under_so_many_units_or_questions_there_is_no_verdict_and_under_few_no_interval(tmp_path, questions, bounded):
+    experiment(tmp_path, "tiny", {k: v[:questions] for k, v in ROWS.items()}, **OWN)
     found = compare(tmp_path, "tiny", "ours", "plain")
-    assert (found["low"], found["high"], found["verdict"]) == (None, None, "not enough data")
-    assert "unbounded" in "\n".join(lines(found))
-
-
-def test_under_so_many_questions_there_is_no_verdict_whatever_the_units(tmp_path):
-    experiment(tmp_path, "tiny", {k: v[:15] for k, v in ROWS.items()}, **OWN)
-    found = compare(tmp_path, "tiny", "ours", "plain")
-    assert (found["n"], found["units"], found["verdict"]) == (15, 15, "not enough data")
-    assert found["p"] < 0.05
+    assert (found["n"], found["units"], found["verdict"]) == (questions, questions, "not enough data")
+    assert (found["p"] < 0.05) == (found["low"] is not None) == (found["high"] is not None) == bounded
+    assert ("unbounded" in "\n".join(lines(found))) != bounded
 
 
 def test_a_row_of_another_experiment_is_named_with_it(root):
@@ -200,20 +167,18 @@ def test_a_published_row_has_a_difference_of_means_alone_and_says_so(root):
 
 
 @pytest.mark.parametrize(
-    ("args", "parts"),
+    ("experiment", "args", "parts"),
     [
-        (("ours", "plane"), ["row 'plane'", "rankers/NAME", "did you mean 'plain'?"]),
-        (("ours", "rankers"), ["row 'rankers'", "rankers/bm25, rankers/bm25+neighbour"]),
-        (("ours", "plain", "rouge_l"), ["metric 'rouge_l'", "evidence_recall@BUDGET, evidence_recall@claim"]),
-        (("ours", "plain", None, "tory"), ["data set 'tory'", "allowed: toy", "did you mean 'toy'?"]),
+        ("tiny", ("ours", "plane"), ["row 'plane'", "rankers/NAME", "did you mean 'plain'?"]),
+        ("tiny", ("ours", "rankers"), ["row 'rankers'", "rankers/bm25, rankers/bm25+neighbour"]),
+        ("tiny", ("ours", "plain", "rouge_l"), ["metric 'rouge_l'", "evidence_recall@BUDGET, evidence_recall@claim"]),
+        ("tiny", ("ours", "plain", None, "tory"), ["data set 'tory'", "allowed: toy", "did you mean 'toy'?"]),
+        ("tiny", ("plain", "rankers/bm25+neighbour"), ["different orders are never paired: ", " is order-"]),
+        ("tiny", ("ours", "plain", None, None, "aware"), ["different orders are never paired: ", " is order-"]),
+        ("other", ("ours", "plain"), ["has not been run here. Fix: make run EXPERIMENT=other"]),
     ],
 )
-def test_an_unknown_name_is_answered_with_what_is_allowed(root, args, parts):
+def test_what_cannot_be_compared_is_answered_with_what_is_allowed(root, experiment, args, parts):
     with pytest.raises(SecateurError) as error:
-        compare(root, "tiny", *args)
+        compare(root, experiment, *args)
     assert [part for part in parts if part not in str(error.value)] == []
-
-
-def test_an_experiment_that_has_not_been_run_says_so(tmp_path):
-    with pytest.raises(SecateurError, match=r"has not been run here. Fix: make run EXPERIMENT=tiny"):
-        compare(tmp_path, "tiny", "ours", "plain")

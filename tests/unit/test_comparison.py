@@ -40,15 +40,16 @@ def frame(*parts) -> pl.DataFrame:
     return pl.DataFrame([one for part in parts for one in part], schema=SCHEMA, orient="row")
 
 
+TWO = [row("one", ranker="a"), row("two", ranker="b")]
+
+
 def figures_of(*known: Row, metric="evidence_recall@64", questions=8) -> pl.DataFrame:
     """Figures in which each row is a tenth better than the one before, on half of the questions more."""
-    values = lambda n: {f"q{q}": 0.1 * n * (1 + q % 2) for q in range(questions)}  # noqa: E731
-    return frame(
-        *(
-            rows(one.system, one.scorer, values(n), order=one.order, aware=one.answer_aware, metric=metric)
-            for n, one in enumerate(known)
-        )
-    )
+    parts = []
+    for n, one in enumerate(known):
+        values = {f"q{q}": 0.1 * n * (1 + q % 2) for q in range(questions)}
+        parts.append(rows(one.system, one.scorer, values, order=one.order, aware=one.answer_aware, metric=metric))
+    return frame(*parts)
 
 
 def compared(known, part=None, against=(), joined=None, cfg=CFG) -> pl.DataFrame:
@@ -72,14 +73,7 @@ ZSUM = rows("rankers", "zsum", {"q1": 1.0, "q2": 0.5, "q3": 0.75})
 GRAPH = rows("secateur", None, {"q1": 1.0, "q2": 1.0, "q3": 1.0})
 
 
-def by_row(found: pl.DataFrame, column: str) -> dict:
-    return {(system, scorer): value for system, scorer, value in found.select("system", "scorer", column).iter_rows()}
-
-
-# --- claims ------------------------------------------------------------------------------------------
-
-
-def test_a_claim_is_each_questions_mean_over_the_budgets():
+def test_a_claim_is_each_questions_mean_over_the_budgets_and_needs_every_one():
     parts = [
         rows("secateur", None, {"q1": v, "q2": 1.0}, metric=f"token_recall@{b}")
         for b, v in ((64, 0.2), (128, 0.6), (512, 0.9))
@@ -87,9 +81,6 @@ def test_a_claim_is_each_questions_mean_over_the_budgets():
     found = claims(frame(*parts), (64, 128), (64,))
     assert dict(found.select("question_id", "value").iter_rows()) == pytest.approx({"q1": 0.4, "q2": 1.0})
     assert found["metric"].unique().to_list() == ["token_recall@claim"]
-
-
-def test_a_claim_needs_every_one_of_its_budgets():
     assert claims(frame(rows("secateur", None, {"q1": 0.2})), (64, 128), (64,)).is_empty()
     assert claims(frame(rows("secateur", None, {"q1": 90.0}, metric="closed_book")), (64,), (64,)).is_empty()
 
@@ -101,20 +92,21 @@ def test_answer_gain_is_claimed_over_the_budgets_at_which_it_is_measured():
     assert dict(found.select("metric", "value").iter_rows()) == {"answer_gain@claim": 96, "token_recall@claim": 448 / 3}
 
 
-# --- means -------------------------------------------------------------------------------------------
-
-
-def test_value_is_the_mean_over_questions_and_n_their_number():
-    found = summarise(frame(BM25, ZSUM, GRAPH), CFG)
-    assert by_row(found, "value") == {("rankers", "bm25"): 0.5, ("rankers", "zsum"): 0.75, ("secateur", None): 1.0}
-    assert set(found["n"]) == {3}
-
-
-def test_rows_over_different_questions_keep_their_own_n_and_value():
+def test_value_is_the_mean_over_a_rows_own_questions_and_n_their_number():
     aware = rows("rankers", "bm25+answer", {"q1": 1.0, "q3": 0.0}, aware=True)
-    found = summarise(frame(BM25, aware, GRAPH), CFG)
-    assert by_row(found, "n") == {("rankers", "bm25"): 3, ("rankers", "bm25+answer"): 2, ("secateur", None): 3}
-    assert by_row(found, "value")["rankers", "bm25+answer"] == 0.5
+    one, unordered = rows("one", None, {"q1": 0.5}), rows("any", None, {"q1": 1.0, "q2": 0.0, "q3": 0.5}, order=None)
+    found = summarise(frame(BM25, ZSUM, GRAPH, aware, one, unordered), CFG)
+    assert {(r["system"], r["scorer"]): (r["value"], r["n"]) for r in found.iter_rows(named=True)} == {
+        ("rankers", "bm25"): (0.5, 3),
+        ("rankers", "bm25+answer"): (0.5, 2),
+        ("rankers", "zsum"): (0.75, 3),
+        ("secateur", None): (1.0, 3),
+        ("one", None): (0.5, 1),
+        ("any", None): (0.5, 3),
+    }
+    several = found.filter(pl.col("n") > 1)
+    assert (several["low"] <= several["value"]).all() and (several["value"] <= several["high"]).all()
+    assert found.filter(system="one").select("low", "high").rows() == [(None, None)]
 
 
 def test_the_order_of_the_figures_is_of_no_account():
@@ -124,29 +116,53 @@ def test_the_order_of_the_figures_is_of_no_account():
     assert compared(known, whole).equals(compared(known, whole.reverse()))
 
 
-def test_an_interval_holds_its_mean():
-    for low, value, high in summarise(frame(BM25, ZSUM, GRAPH), CFG).select("low", "value", "high").iter_rows():
-        assert low <= value <= high
+def listed(*names: str, suffix: str = "", **changes) -> list[Row]:
+    """Rankers of a list."""
+    return [row("rankers", name + suffix, listed=True, ranker=name, **changes) for name in names]
 
 
-def test_one_question_has_no_interval():
-    found = summarise(frame(rows("secateur", None, {"q1": 0.5})), CFG)
-    assert found.select("value", "low", "high", "n").rows() == [(0.5, None, None, 1)]
+PLAIN, OURS = row("title_zsum", ranker="title_zsum"), row("secateur", ranker="graph")
+DENSE = row("secateur:dense", ranker="graph", form="dense")
+PMI_Q, JS, CHANCE = (row("ecs", name, ranker="ecs") for name in ("pmi_q", "js", "pool_random"))
+SIGNED = row("ecs", "signed", aware=True, ranker="ecs")
 
 
-def test_rows_without_an_order_are_kept():
-    part = frame(rows("rankers", "bm25", {"q1": 1.0, "q2": 0.0}, order=None))
-    assert summarise(part, CFG)["value"].to_list() == [0.5]
-
-
-# --- what is compared with what ------------------------------------------------------------------------
-
-
-def test_systems_that_differ_in_one_axis_are_a_pair_about_it():
-    plain, graph = row("title_zsum", ranker="title_zsum"), row("secateur", ranker="graph")
-    dense = row("secateur:dense", ranker="graph", form="dense")
-    expected = {("secateur", "title_zsum", "ranker"), ("secateur:dense", "secateur", "form")}
-    assert of(compared([plain, graph, dense])) == expected
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ([PLAIN, OURS, DENSE], {("secateur", "title_zsum", "ranker"), ("secateur:dense", "secateur", "form")}),
+        # Rows that differ in no axis or in two are no pair, nor are those of a list among each other.
+        ([row("one"), row("same")], set()),
+        ([row("one"), row("other", form="dense", reader="gemma")], set()),
+        (listed("a", "b", "c"), set()),
+        # The baseline is the listed row, else the one that comes first.
+        (
+            [*TWO, *listed("c")],
+            {("two", "one", "ranker"), ("one", "rankers", "c", "ranker"), ("two", "rankers", "c", "ranker")},
+        ),
+        # A listed row that is the same contexts as a system is not paired twice.
+        (
+            [*listed("bm25", "title_zsum"), PLAIN, OURS],
+            {("secateur", "title_zsum", "ranker"), ("secateur", "rankers", "bm25", "ranker")}
+            | {("title_zsum", "rankers", "bm25", "ranker")},
+        ),
+        # What sees the answer is compared with its like alone.
+        (
+            [*listed("bm25", suffix="+answer", aware=True), SIGNED, PMI_Q],
+            {("ecs", "signed", "rankers", "bm25+answer", "strongest")},
+        ),
+        # A system of several scorers meets the strongest listed one.
+        (
+            [*listed("bm25", "zsum", "minilm"), PMI_Q, JS],
+            {("ecs", name, "rankers", "minilm", "strongest") for name in ("pmi_q", "js")},
+        ),
+        # Chance in a pool ranks nothing, and is tested against nothing.
+        ([*listed("bm25"), CHANCE], {("ecs", "pool_random", "rankers", "bm25", "strongest")}),
+        ([*listed("bm25"), replace(CHANCE, ranks=False)], set()),
+    ],
+)
+def test_what_is_compared_with_what_and_about_what(known, expected):
+    assert of(compared(known)) == expected
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -164,62 +180,18 @@ def test_what_answers_at_which_budget_counts_for_figures_of_answers_alone(metric
     assert set(found["axis"]) == axes
 
 
-def test_rows_that_differ_in_no_axis_or_in_two_are_no_pair():
-    assert compared([row("one"), row("same")]).is_empty()
-    assert compared([row("one"), row("other", form="dense", reader="gemma")]).is_empty()
-
-
-def test_the_baseline_is_the_listed_row_else_the_one_that_comes_first():
-    one, two, listed = row("one", ranker="a"), row("two", ranker="b"), row("rankers", "c", listed=True, ranker="c")
-    expected = {("two", "one", "ranker"), ("one", "rankers", "c", "ranker"), ("two", "rankers", "c", "ranker")}
-    assert of(compared([one, two, listed])) == expected
-
-
-def test_listed_rows_are_not_compared_with_each_other():
-    assert compared([row("rankers", name, listed=True, ranker=name) for name in "abc"]).is_empty()
-
-
-def test_a_listed_row_that_is_the_same_contexts_as_a_system_is_not_paired_twice():
-    plain, graph = row("title_zsum", ranker="title_zsum"), row("secateur", ranker="graph")
-    listed = [row("rankers", name, listed=True, ranker=name) for name in ("bm25", "title_zsum")]
-    expected = {("secateur", "title_zsum", "ranker"), ("secateur", "rankers", "bm25", "ranker")}
-    expected |= {("title_zsum", "rankers", "bm25", "ranker")}
-    assert of(compared([*listed, plain, graph])) == expected
+def test_of_equally_strong_ones_the_name_decides():
+    alike = listed("alpha", "beta")
+    means = dict.fromkeys((one.key for one in alike), 0.5)
+    (found,) = pairs([*alike, JS], means | {JS.key: 1}, (), {})
+    assert found[1].scorer == "beta"
 
 
 def test_orders_are_never_compared_across():
-    blind, aware = row("secateur", ranker="graph"), row("apr", order="aware", ranker="apr")
-    assert compared([blind, aware]).is_empty()
+    assert compared([OURS, row("apr", order="aware", ranker="apr")]).is_empty()
     both = [row(name, order=order, ranker=name) for name in ("plain", "graph") for order in ("blind", "aware")]
-    found = compared(both)
-    expected = {("graph", "plain", "blind"), ("graph", "plain", "aware")}
-    assert set(found.select("system", "baseline", "order").rows()) == expected
-
-
-def test_what_sees_the_answer_is_compared_with_its_like_alone():
-    seen = [row("rankers", f"{name}+answer", aware=True, listed=True, ranker=name) for name in ("bm25",)]
-    known = [*seen, row("ecs", "signed", aware=True, ranker="ecs"), row("ecs", "pmi_q", ranker="ecs")]
-    assert of(compared(known)) == {("ecs", "signed", "rankers", "bm25+answer", "strongest")}
-
-
-def test_a_system_of_several_scorers_meets_the_strongest_listed_one():
-    listed = [row("rankers", name, listed=True, ranker=name) for name in ("bm25", "zsum", "minilm")]
-    found = compared([*listed, row("ecs", "pmi_q", ranker="ecs"), row("ecs", "js", ranker="ecs")])
-    expected = {("ecs", "pmi_q", "rankers", "minilm", "strongest"), ("ecs", "js", "rankers", "minilm", "strongest")}
-    assert of(found) == expected
-
-
-def test_chance_in_a_pool_is_tested_against_nothing():
-    known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("ecs", "pool_random", ranker="ecs")]
-    assert of(compared(known)) == {("ecs", "pool_random", "rankers", "bm25", "strongest")}
-    assert compared([known[0], replace(known[1], ranks=False)]).is_empty()
-
-
-def test_of_equally_strong_ones_the_name_decides():
-    alike = [row("rankers", name, listed=True, ranker=name) for name in ("alpha", "beta")]
-    means = dict.fromkeys((one.key for one in alike), 0.5)
-    (found,) = pairs([*alike, row("ecs", "js", ranker="ecs")], means | {("ecs", "blind", "js", False): 1}, (), {})
-    assert found[1].scorer == "beta"
+    found = compared(both).select("system", "baseline", "order")
+    assert set(found.rows()) == {("graph", "plain", "blind"), ("graph", "plain", "aware")}
 
 
 def test_each_joined_scorer_meets_its_matched_baseline_without_a_language_model():
@@ -249,14 +221,12 @@ def test_the_share_of_ecs_is_stated_over_the_baseline_and_over_query_likelihood(
 
 
 def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_answer():
-    listed = [row("rankers", name, listed=True, ranker=name) for name in ("bm25", "tfidf", "zsum")]
-    found = compared([*listed, row("ecs", "js", ranker="ecs")], against=("bm25", "zsum"))
+    found = compared([*listed("bm25", "tfidf", "zsum"), JS], against=("bm25", "zsum"))
     assert of(found) == {
         ("ecs", "js", "rankers", "zsum", "strongest"),  # which is named too, and met once
         ("ecs", "js", "rankers", "bm25", "named"),
     }
-    aware = [row("rankers", f"{name}+answer", aware=True, listed=True, ranker=name) for name in ("bm25", "zsum")]
-    found = compared([*aware, row("ecs", "signed", aware=True, ranker="ecs")], against=("bm25",))
+    found = compared([*listed("bm25", "zsum", suffix="+answer", aware=True), SIGNED], against=("bm25",))
     assert ("ecs", "signed", "rankers", "bm25+answer", "named") in of(found)
 
 
@@ -271,25 +241,18 @@ SCORERS = ["zsum", "zsum+neighbour", "title_zsum", "title_zsum+neighbour"]
 
 def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
     """Else the same contexts would be compared with themselves."""
-    conf = Path(__file__).parents[2] / "conf"
-    found = [v for v in variants(conf, "stem_old", ("experiment.systems=[rankers,title_zsum]",)) if v.system == v.base]
-    own = [
-        {"system": v.system, "order": v.order, "dataset": v.dataset, "axes": dict(v.axes),
-         "listed": ":all" if v["pick"] == "all" else "", "ranks": True}
-        for v in found
-    ]  # fmt: skip
-    figures = [
-        (v["system"], order, scorer, False)
-        for v in own
-        for scorer in (SCORERS if v["listed"] else [None])
-        for order in [v["order"] or scorer_order(scorer)]
-    ]
-    names = ["system", "order", "scorer", "answer_aware"]
-    known = compare_variants._rows(
-        SimpleNamespace(extra=SimpleNamespace(variants=own)),
-        pl.DataFrame(figures, schema=names, orient="row"),
-        "stem_old",
-    )
+    conf, own, figures = Path(__file__).parents[2] / "conf", [], []
+    for v in variants(conf, "stem_old", ("experiment.systems=[rankers,title_zsum]",)):
+        if v.system != v.base:
+            continue
+        of_list = v["pick"] == "all"
+        named = {"system": v.system, "order": v.order, "dataset": v.dataset, "axes": dict(v.axes)}
+        own.append(named | {"listed": ":all" if of_list else "", "ranks": True})
+        for scorer in SCORERS if of_list else [None]:
+            figures.append((v.system, v.order or scorer_order(scorer), scorer, False))
+    table = pl.DataFrame(figures, schema=["system", "order", "scorer", "answer_aware"], orient="row")
+    cfg = SimpleNamespace(extra=SimpleNamespace(variants=own))
+    known = compare_variants._rows(cfg, table, "stem_old")
     axes = {(one.system, one.order, one.scorer): one.axes for one in known}
     for order, suffix in (("blind", ""), ("aware", "+neighbour")):
         assert axes["rankers", order, f"title_zsum{suffix}"] == axes["title_zsum", order, None]
@@ -297,19 +260,11 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
     assert {one.system for one in known if one.listed} == {"rankers"}
 
 
-# --- differences -----------------------------------------------------------------------------------------
-
-
 def test_a_difference_is_that_of_the_means_over_the_questions_that_both_have():
     known = [row("rankers", "zsum", listed=True, ranker="zsum"), row("secateur", ranker="graph")]
     found = compared(known, frame(ZSUM, rows("secateur", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})))
     assert found.select("difference", "n", "units").rows() == [(0.125, 2, 2)]
-
-
-def test_rows_without_a_question_in_common_are_no_pair_and_costs_are_not_compared():
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    assert compared(known, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
-    assert compared(known, figures_of(*known, metric="tokens@64")).is_empty()
+    assert compared(TWO, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
 
 
 @pytest.mark.parametrize(
@@ -317,27 +272,25 @@ def test_rows_without_a_question_in_common_are_no_pair_and_costs_are_not_compare
     ["evidence_recall@claim", "evidence_coverage@64", "token_recall@512", "qualified_kept@64", "semantic@64",
      "answer_gain@claim", "f1_at_gold", "policy_utility", "rouge_l", "token_f1", "read_gain"],
 )  # fmt: skip
-def test_what_is_claimed_is_compared(metric):
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    assert compared(known, figures_of(*known, metric=metric))["metric"].to_list() == [metric]
+def test_what_is_claimed_is_compared_and_costs_are_not(metric):
+    assert compared(TWO, figures_of(*TWO, metric=metric))["metric"].to_list() == [metric]
+    assert compared(TWO, figures_of(*TWO, metric="tokens@64")).is_empty()
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.02, 0.3])
 def test_interval_and_p_say_the_same(gap):
     noise = [0.3, -0.2, 0.1, -0.1, 0.25, -0.3, 0.05, -0.05, 0.2, -0.25]
     values = {f"q{n}": gap + e for n, e in enumerate(noise)}
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    found = compared(known, frame(rows("one", None, dict.fromkeys(values, 0.0)), rows("two", None, values)))
+    found = compared(TWO, frame(rows("one", None, dict.fromkeys(values, 0.0)), rows("two", None, values)))
     low, high, p = found.select("low", "high", "p").row(0)
     assert (low > 0 or high < 0) == (p <= 0.05)
     assert low <= found["difference"][0] <= high
 
 
 def test_too_few_units_bound_nothing():
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    found = compared(known, figures_of(*known, questions=3))
+    found = compared(TWO, figures_of(*TWO, questions=3))
     assert found.select("low", "high", "p", "units").rows() == [(None, None, 0.25, 3)]
-    assert compared(known, figures_of(*known, questions=8)).drop_nulls("low").height == 1
+    assert compared(TWO, figures_of(*TWO, questions=8)).drop_nulls("low").height == 1
 
 
 def test_p_is_adjusted_over_the_pairs_of_a_metric_and_an_order():
@@ -352,20 +305,24 @@ def test_p_is_adjusted_over_the_pairs_of_a_metric_and_an_order():
     assert aware["p_holm"].to_list() == aware["p"].to_list()
 
 
-def test_rows_that_are_equal_in_every_question_are_no_test():
+def test_rows_that_are_equal_in_every_question_are_no_test_of_a_family_however_few_their_units():
     known = [row("one"), row("two", ranker="b"), row("moved", placement="best_first")]
     same = figures_of(*known).filter(pl.col("system") != "moved")
     part = pl.concat([same, same.filter(pl.col("system") == "one").with_columns(system=pl.lit("moved"))])
     found = {(r["system"], r["baseline"]): r for r in compared(known, part).to_dicts()}
     assert found["moved", "one"]["p_holm"] == 1
     assert found["two", "one"]["p_holm"] == found["two", "one"]["p"]  # the only one that was tested
+    units = {"question_id": list("abcdefgh"), "cluster_id": list("abcdefgh")}
+    sample = pl.DataFrame(units | {"a": [1.0] * 8, "b": [0.0] * 8})
+    equal = sample.head(5).with_columns(b=pl.col("a"))
+    alone, both = (paired_differences(samples, CFG) for samples in ([sample], [sample, equal]))
+    assert both["p_holm"].to_list() == [alone["p_holm"][0], 1.0]
 
 
 @pytest.mark.parametrize("questions", [8, 0])
 def test_tables_of_nothing_stack_on_full_ones(questions):
-    known = [row("one", ranker="a"), row("two", ranker="b")]
-    full, part = figures_of(*known), figures_of(*known, questions=questions)
-    found = pl.concat([compared(known, full), compared(known, part)])
+    full, part = figures_of(*TWO), figures_of(*TWO, questions=questions)
+    found = pl.concat([compared(TWO, full), compared(TWO, part)])
     assert found.height == 1 + (questions > 0)
     assert pl.concat([summarise(full, CFG), summarise(part, CFG)]).height == 2 + 2 * (questions > 0)
 
@@ -376,15 +333,6 @@ def test_a_pair_is_tested_once_and_in_the_direction_that_was_chosen_first():
     told = list(found.select("scorer", "baseline_scorer").iter_rows())
     assert told[:3] == [("policy", name) for name in ("best_constant", "classifier", "random")]
     assert len(told) == len(set(map(frozenset, told))) == 6
-
-
-def test_rows_that_are_equal_in_every_question_are_no_test_of_a_family_however_few_their_units():
-    sample = pl.DataFrame(
-        {"question_id": list("abcdefgh"), "cluster_id": list("abcdefgh"), "a": [1.0] * 8, "b": [0.0] * 8}
-    )
-    equal = sample.head(5).with_columns(b=pl.col("a"))
-    alone, both = (paired_differences(samples, CFG) for samples in ([sample], [sample, equal]))
-    assert both["p_holm"].to_list() == [alone["p_holm"][0], 1.0]
 
 
 def test_a_headline_is_better_the_higher_it_is():

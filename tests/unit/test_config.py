@@ -33,9 +33,6 @@ def message(group, values) -> str:
     return str(raised.value)
 
 
-# --- every option ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("group", "name"), OPTIONS, ids=lambda part: part)
 def test_every_option_composes_and_is_read_back_from_its_leaves(group, name):
     config = option(CONF, group, name)
@@ -43,10 +40,6 @@ def test_every_option_composes_and_is_read_back_from_its_leaves(group, name):
     flat = leaves(group, config)
     assert getattr(load(flat), group) == config
     assert leaves(group, from_dict(GROUPS[group], unflatten(flat)[group], group)) == flat
-
-
-def test_every_group_has_an_option_and_every_folder_is_a_group():
-    assert {group for group, _ in OPTIONS} == {path.parent.name for path in CONF.glob("*/*.yaml")} == set(GROUPS)
 
 
 def test_an_option_inherits_and_overrides():
@@ -79,19 +72,16 @@ def test_options_are_read_from_a_folder_of_any_name(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("derived: [other]\n", r"mine\.yaml: derived is \['other'\]; allowed: names with their keys"),
-        ("derived: {other: 5}\n", "derived is {'other': 5}"),
-        ("derived: {raptor: {chunk: 5}}\n", r"mine\.yaml: derived\.raptor: conf/peer/raptor\.yaml has the same name"),
-        (
-            "derived: {lightrag_top5: {chunk: 5}}\n",
-            r"derived\.lightrag_top5: conf/peer/lightrag\.yaml has the same name",
-        ),
-        ("derived: {other: {chnk: 5}}\n", r"conf/peer/mine\.yaml: .*unknown key peer\.chnk; did you mean 'chunk'"),
+        ("derived: [other]", r"mine\.yaml: derived is \['other'\]; allowed: names with their keys"),
+        ("derived: {other: 5}", "derived is {'other': 5}"),
+        ("derived: {raptor: {chunk: 5}}", r"mine\.yaml: derived\.raptor: conf/peer/raptor\.yaml has the same name"),
+        ("derived: {lightrag_top5: {chunk: 5}}", r"lightrag_top5: conf/peer/lightrag\.yaml has the same name"),
+        ("derived: {other: {chnk: 5}}", r"conf/peer/mine\.yaml: .*unknown key peer\.chnk; did you mean 'chunk'"),
     ],
 )
 def test_a_derived_option_is_read_strictly(tmp_path, text, expected):
     conf = shutil.copytree(CONF, tmp_path / "conf")
-    (conf / "peer" / "mine.yaml").write_text(f"defaults: [lightrag, _self_]\n{text}")
+    (conf / "peer" / "mine.yaml").write_text(f"defaults: [lightrag, _self_]\n{text}\n")
     with pytest.raises(ConfigError, match=expected):
         option(conf, "peer", "other")
 
@@ -133,37 +123,25 @@ def test_a_corpus_is_a_file_or_stands_in_its_data_set():
 
 
 def test_settings_of_a_corpus_in_a_data_set_are_read_as_strictly(tmp_path):
-    conf = tmp_path / "conf"
-    shutil.copytree(CONF, conf)
-    text = "defaults: [custom, _self_]\ncorpus: {file: [a.json]}\n"
-    (conf / "dataset" / "mine.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=r"mine\.yaml: .*unknown key dataset\.corpus\.file; did you mean 'files'"):
-        option(conf, "corpus", "mine")
-    (conf / "dataset" / "medical.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=r"corpus holds settings, and conf/corpus/medical\.yaml has the same name"):
-        option(conf, "dataset", "medical")
-
-
-def test_a_peer_is_a_system_of_its_name():
-    found = option(CONF, "system", "raptor", ("system.service=released",))
-    assert (found.family, found.peer, found.orders, found.service) == ("peer", "raptor", ("aware",), "released")
-    assert "raptor" in names(CONF, "system")
+    conf = shutil.copytree(CONF, tmp_path / "conf")
+    for group, name, said in (
+        ("corpus", "mine", r"mine\.yaml: .*unknown key dataset\.corpus\.file; did you mean 'files'"),
+        ("dataset", "medical", r"corpus holds settings, and conf/corpus/medical\.yaml has the same name"),
+    ):
+        (conf / "dataset" / f"{name}.yaml").write_text("defaults: [custom, _self_]\ncorpus: {file: [a.json]}\n")
+        with pytest.raises(ConfigError, match=said):
+            option(conf, group, name)
 
 
 def test_names_are_the_options_of_a_group_without_what_they_begin_with():
+    assert {group for group, _ in OPTIONS} == {path.parent.name for path in CONF.glob("*/*.yaml")} == set(GROUPS)
     assert names(CONF, "order") == ["aware", "blind"]
     assert "_default" not in names(CONF, "system")
     with pytest.raises(ConfigError, match="system '_default' is no option"):
         option(CONF, "system", "_default")
-
-
-@pytest.mark.parametrize("path", (CONF / "system").glob("[!_]*.yaml"), ids=lambda path: path.stem)
-def test_a_system_is_a_few_lines_over_what_every_system_begins_with(path):
-    lines = path.read_text(encoding="utf-8").partition("\nderived:")[0].splitlines()
-    own = [line for line in lines if not line.startswith("#")]
-    assert re.fullmatch(r"defaults: \[\w+, _self_\]", own[0])  # of another system where it differs in one option
-    assert 2 <= len(own) <= 6
-    assert lines[0].startswith("# ")
+    found = option(CONF, "system", "raptor", ("system.service=released",))  # a peer is a system of its name
+    assert (found.family, found.peer, found.orders, found.service) == ("peer", "raptor", ("aware",), "released")
+    assert "raptor" in names(CONF, "system")
 
 
 @pytest.mark.parametrize("name", names(CONF, "study"))
@@ -184,9 +162,6 @@ def test_every_kind_that_an_option_names_takes_the_settings_that_it_gives(group,
         for one in spec.values() if key == "scorers" else [spec]:
             if plugins.names_in(one) != ("none",):  # the reranker that changes nothing
                 plugins.settings(family, one, f"conf/{group}/{name}")
-
-
-# --- problems ----------------------------------------------------------------------------------
 
 
 def test_a_missing_key_is_named():
@@ -236,9 +211,6 @@ def test_several_problems_are_reported_at_once():
     assert all(part in found for part in ("topk", "top_m", "retriever.b is 2", "'shares'"))
 
 
-# --- overrides ---------------------------------------------------------------------------------
-
-
 def test_an_override_changes_its_option_only():
     changed = option(CONF, "retriever", "paper", ("retriever.top_k=7", "assembly.budget=9"))
     assert vars(changed) == RETRIEVER | {"top_k": 7}
@@ -250,13 +222,10 @@ def test_an_override_changes_its_option_only():
     [
         ("retriever.topk=5", "conf/retriever has no key 'topk'.*did you mean 'top_k'"),
         ("retrever.top_k=5", "unknown group 'retrever'.*did you mean 'retriever'"),
-        ("retriever.top_k", "the form is group.key=value"),
-        ("retriever.top_k=", "the form is group.key=value"),
-        ("retriever=paper", "the form is group.key=value"),
-        ("top_k=5", "the form is group.key=value"),
-        ("~retriever.top_k", "the form is group.key=value"),
+        *((wrong, "the form is group.key=value")
+          for wrong in ("retriever.top_k", "retriever.top_k=", "retriever=paper", "top_k=5", "~retriever.top_k")),
     ],
-)
+)  # fmt: skip
 def test_a_misspelt_override_is_refused_whatever_group_is_asked_for(override, expected):
     for group, name in (("retriever", "paper"), ("assembly", "default")):
         with pytest.raises(ConfigError, match=expected):
@@ -279,21 +248,15 @@ def test_a_bad_value_in_an_override_is_a_configuration_error(override, expected)
 
 
 def test_an_unknown_option_names_the_allowed_and_who_asked():
-    with pytest.raises(
-        ConfigError, match=r"system x: retriever 'papers' is no option.*default, .*paper.*did you mean 'paper'"
-    ):
+    said = r"system x: retriever 'papers' is no option.*default, .*paper.*did you mean 'paper'"
+    with pytest.raises(ConfigError, match=said):
         option(CONF, "retriever", "papers", asked_by="system x")
-
-
-# --- leaves ------------------------------------------------------------------------------------
 
 
 def test_leaves_are_canonical_json():
     flat = leaves("retriever", option(CONF, "retriever", "paper"))
-    assert flat["retriever.top_k"] == "200"
-    assert flat["retriever.coarse"] == '"maxpair"'
-    flat = leaves("assembly", option(CONF, "assembly", "lines"))
-    assert flat["assembly.form"] == '{"kind":"lines"}'
+    assert (flat["retriever.top_k"], flat["retriever.coarse"]) == ("200", '"maxpair"')
+    assert leaves("assembly", option(CONF, "assembly", "lines"))["assembly.form"] == '{"kind":"lines"}'
 
 
 @pytest.mark.parametrize(
@@ -305,9 +268,8 @@ def test_leaves_are_canonical_json():
     ids=["integer and float", "order of keys"],
 )
 def test_equal_values_have_equal_leaves(one, other):
-    assert leaves("policy", from_dict(Policy, POLICY | one, "x")) == leaves(
-        "policy", from_dict(Policy, POLICY | other, "x")
-    )
+    of_one, of_other = (leaves("policy", from_dict(Policy, POLICY | values, "x")) for values in (one, other))
+    assert of_one == of_other
 
 
 def test_part_of_a_group_loads_with_its_keys_and_no_others():

@@ -16,6 +16,13 @@ BOMB = b"x0: &x0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + b"".join(  # nine aliases of n
 )
 
 
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    """What was composed before is not read."""
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
 @pytest.mark.parametrize(
     ("group", "text", "expected"),
     [
@@ -25,17 +32,11 @@ BOMB = b"x0: &x0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + b"".join(  # nine aliases of n
         ("eval", b"a: &a {b: *a}\n", "an alias refers to itself"),
         ("eval", BOMB, "its aliases stand for .* allowed: 100,000"),
         ("order", b"runs: [sentence\n", "conf/order/mine"),
-        (
-            "order",
-            b"runs: sentence\nneighbor: 1\n",
-            r"2 problems: unknown key order\.neighbor; did you mean 'neighbour'",
-        ),
+        ("order", b"runs: sentence\nneighbor: 1\n", r"2 problems: .* order\.neighbor; did you mean 'neighbour'"),
     ],
 )
-def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, monkeypatch, group, text, expected):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
-    conf = tmp_path / "conf"
-    shutil.copytree(CONF, conf)
+def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, cache, group, text, expected):
+    conf = shutil.copytree(CONF, tmp_path / "conf")
     (conf / group / "mine.yaml").write_bytes(text)
     with pytest.raises(ConfigError, match=expected) as refused:
         option(conf, group, "mine")
@@ -53,8 +54,7 @@ def test_a_machines_own_settings_are_read_or_refused(tmp_path, text, expected):
         local(tmp_path)
 
 
-def test_what_the_environment_says_is_asked_each_time(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_what_the_environment_says_is_asked_each_time(cache, monkeypatch):
     for title in ("one", "two"):
         monkeypatch.setenv("TITLE_OF_THIS_TEST", title)
         _composed.cache_clear()
@@ -62,8 +62,7 @@ def test_what_the_environment_says_is_asked_each_time(tmp_path, monkeypatch):
         assert option(CONF, "experiment", "smoke", ("experiment.title='${oc.env:TITLE_OF_THIS_TEST}'",)).title == title
 
 
-def test_what_is_remembered_is_forgotten_with_the_code_or_hydra(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_what_is_remembered_is_forgotten_with_the_code_or_hydra(cache, monkeypatch):
     composed = []
     monkeypatch.setattr(compose, "_compose", lambda *_: composed.append(1) or {"runs": len(composed)})
     for code in ("before", "before", "after"):
@@ -73,29 +72,23 @@ def test_what_is_remembered_is_forgotten_with_the_code_or_hydra(tmp_path, monkey
     assert (values, len(composed)) == ({"runs": 2}, 2)
 
 
-@pytest.mark.parametrize("changed", ["__file__", "files", "inline", "version"])
+@pytest.mark.parametrize("changed", ["compose", "files", "inline", "version"])
 def test_what_composes_is_told_apart_by_its_source_and_by_hydras_version(tmp_path, monkeypatch, changed):
     before = compose._composer.__wrapped__()
     assert compose._composer.__wrapped__() == before
     edited = tmp_path / "edited.py"
     edited.write_text("# another source\n")
-    monkeypatch.setattr(
-        *{
-            "__file__": (compose, "__file__", str(edited)),
-            "files": (compose.files, "__file__", str(edited)),
-            "inline": (compose.inline, "__file__", str(edited)),
-            "version": (compose, "version", lambda name: "0"),
-        }[changed]
-    )
+    if changed == "version":
+        monkeypatch.setattr(compose, "version", lambda name: "0")
+    else:
+        monkeypatch.setattr(compose if changed == "compose" else getattr(compose, changed), "__file__", str(edited))
     assert compose._composer.__wrapped__() != before
 
 
-def test_a_password_in_an_address_is_remembered_nowhere(tmp_path, monkeypatch):
-    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+def test_a_password_in_an_address_is_remembered_nowhere(cache):
     _composed.cache_clear()
     option(CONF, "answer", "endpoint", ("answer.url=http://user:hunter2@host/v1",))  # refused once it is used
-    written = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
-    assert not any("hunter2" in text for text in written)
+    assert not any(b"hunter2" in path.read_bytes() for path in cache.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize(

@@ -21,15 +21,13 @@ EDGES = [(0, 0, 3), (1, 0, 3), (2, 0, 4), (3, 1, 5), (4, 1, 5)]
 MENTIONS = [0, 1, 2, 3, 4, 3, 0, 3]  # edge of each mention; a passage each, two to a run
 
 
-def frame(name: str, rows: list[tuple]) -> pl.DataFrame:
-    """Rows of a table without embedding."""
+def frame(name: str, rows: list[tuple], vectors: np.ndarray | None = None) -> pl.DataFrame:
+    """Rows of a table, with their embeddings where it has some."""
     schema = {k: v for k, v in TABLES[name].empty().schema.items() if k != "embedding"}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def embedded(name: str, rows: list[tuple], vectors: np.ndarray) -> pl.DataFrame:
-    """And with."""
-    return frame(name, rows).with_columns(embedding=pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])))
+    made = pl.DataFrame(rows, schema=schema, orient="row")
+    if vectors is None:
+        return made
+    return made.with_columns(embedding=pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])))
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def inputs(tmp_path) -> Inputs:
     passages = [(f"p{n}", "d", None, "g", None, n, f"Text {n}.", None, None, None, None) for n in range(len(MENTIONS))]
     tables = {
         "passages": frame("passages", passages),
-        "entities": embedded("entities", [(n, text, 1) for n, text in enumerate(NAMES)], vectors),
+        "entities": frame("entities", [(n, text, 1) for n, text in enumerate(NAMES)], vectors),
         "edges": frame("edges", [(n, *edge, n) for n, edge in enumerate(EDGES)]),
         "edge_sources": frame("edge_sources", [("d", n, 0, f"p{n}", e) for n, e in enumerate(MENTIONS)]),
         "run_edges": frame("run_edges", [(n // 2, n % 2, e, f"p{n}") for n, e in enumerate(MENTIONS)]),
@@ -70,6 +68,7 @@ def test_below_the_budget_only_close_entities_are_aliases_and_nothing_is_pruned(
     assert made.aliases.select("text", "representative", "rule").rows() == [("char", "trout", "cosine")]
     assert made.tombstones.is_empty()
     assert ctx.warnings == []
+    assert consolidated("exact_limit=2")[0].aliases.equals(made.aliases)  # the index gives the same as all pairs
 
 
 def test_above_the_budget_close_entities_merge_further_by_the_rule_budget(consolidated):
@@ -90,10 +89,6 @@ def test_a_budget_that_the_floor_forbids_is_missed_and_reported(consolidated):
     assert "3 entities remain, consolidation.budget is 1" in ctx.warnings[0]
 
 
-def test_the_index_gives_the_same_aliases_as_all_pairs(consolidated):
-    assert consolidated("exact_limit=2")[0].aliases.equals(consolidated()[0].aliases)
-
-
 def test_pruned_edges_are_tombstones_ids_stay_dense_and_empty_runs_vanish(consolidated):
     made, _ = consolidated("merge=false", "prune=frequency")
     assert made.tombstones.select("edge_id", "count", "reason").rows() == [(n, 1, "frequency") for n in (1, 2, 4)]
@@ -101,8 +96,5 @@ def test_pruned_edges_are_tombstones_ids_stay_dense_and_empty_runs_vanish(consol
     expected = [(0, 0, "p0"), (1, 1, "p3"), (2, 1, "p5"), (3, 0, "p6"), (3, 1, "p7")]
     assert made.run_edges.select("run_id", "edge_id", "passage_id").rows() == expected
     assert made.edge_sources["edge_id"].to_list() == [0, 1, 1, 0, 1]
-
-
-def test_pruning_every_edge_leaves_empty_tables(consolidated):
     made, _ = consolidated("merge=false", "prune=frequency", "min_mentions=9")
     assert (made.edges.height, made.run_edges.height, made.tombstones.height) == (0, 0, len(EDGES))

@@ -29,33 +29,29 @@ def count(said) -> np.ndarray:
     return np.array([len(text.split()) for text in said], np.int64)
 
 
-# --- packing -------------------------------------------------------------------------------------------
-
-
-def packed(costs: list[int], budget: int, packing: str) -> list[int]:
-    return pack(costs, budget, packing, lambda chosen: sum(costs[n] for n in chosen))
-
-
 @pytest.mark.parametrize(
     ("budget", "stops", "refills"),
     [(64, [0], [0, 2]), (70, [0, 1], [0, 1]), (79, [0, 1], [0, 1]), (80, [0, 1, 2], [0, 1, 2]), (9, [], []), (10, [], [2])],
 )  # fmt: skip
 def test_a_ranking_stops_at_the_first_that_overflows_or_is_refilled_past_it(budget, stops, refills):
-    assert packed([30, 40, 10], budget, "stop") == stops
-    assert packed([30, 40, 10], budget, "refill") == refills
+    costs = [30, 40, 10]
+    for packing, expected in (("stop", stops), ("refill", refills)):
+        assert pack(costs, budget, packing, lambda chosen: sum(costs[n] for n in chosen)) == expected
+        assert pack([], budget, packing, len) == []
+        assert pack_shared([], budget, packing, lambda chosen: 5 * bool(chosen), 3) == []
 
 
-@pytest.mark.parametrize("packing", ["stop", "refill"])
-def test_nothing_ranked_fills_no_budget(packing):
-    assert packed([], 64, packing) == []
-    assert pack_shared([], 64, packing, lambda chosen: 5 * bool(chosen), 3) == []
+@pytest.mark.parametrize(
+    ("packing", "joint", "budget", "expected"),
+    [("refill", 1, 32, [0, 1, 2]), ("refill", 1, 31, [0, 1]), ("refill", 30, 40, [0]), ("stop", 30, 40, [0])],
+)
+def test_what_joins_pieces_decides_where_their_sum_would_not(packing, joint, budget, expected):
+    """Tokens of separators that no piece has by itself; joins of thirty where each is taken to change a few."""
 
+    def size(chosen: list[int]) -> int:
+        return 10 * len(chosen) + joint * max(len(chosen) - 1, 0)
 
-def test_what_joins_pieces_decides_where_their_sum_would_not():
-    """Three tokens of separators that no piece has by itself."""
-    joined = lambda chosen: sum([10, 10, 10][n] for n in chosen) + max(0, len(chosen) - 1)  # noqa: E731
-    assert pack([10, 10, 10], 32, "refill", joined) == [0, 1, 2]
-    assert pack([10, 10, 10], 31, "refill", joined) == [0, 1]
+    assert pack([10, 10, 10], budget, packing, size) == expected
 
 
 def test_few_contexts_are_counted_where_there_is_room():
@@ -63,16 +59,6 @@ def test_few_contexts_are_counted_where_there_is_room():
     size = lambda chosen: counted.append(chosen) or 10 * len(chosen)  # noqa: E731
     assert pack([10] * 50, 10_000, "refill", size) == list(range(50))
     assert len(counted) <= 1  # the whole, at most
-
-
-def test_no_join_makes_a_context_longer_than_its_budget():
-    """Joins of thirty tokens, where each is taken to change a few."""
-
-    def size(chosen: list[int]) -> int:
-        return 10 * len(chosen) + 30 * max(len(chosen) - 1, 0)
-
-    for packing in ("stop", "refill"):
-        assert pack([10, 10, 10], 40, packing, size) == [0]
 
 
 def shared(new: list[set[str]], budget: int, packing: str, frame: int = 2) -> list[int]:
@@ -99,8 +85,6 @@ def test_a_looser_bound_on_what_pieces_add_packs_the_same(packing, budget):
         assert pack_shared(loose, budget, packing, size, 0) == exact
 
 
-# --- placement -----------------------------------------------------------------------------------------
-
 PIECES = [Piece("p2", "b"), Piece("p1", "a1"), Piece("p3", "c"), Piece("p1", "a2")]
 ORDER = {"p1": 0, "p2": 1, "p3": 2}
 
@@ -108,25 +92,14 @@ ORDER = {"p1": 0, "p2": 1, "p3": 2}
 @pytest.mark.parametrize(
     ("placement", "stand"),
     [
-        ("best_first", ["b", "a1", "c", "a2"]),
-        ("best_last", ["a2", "c", "a1", "b"]),
-        ("as_written", ["a1", "a2", "b", "c"]),
+        ("best_first", ["b", "a1", "x", "c", "a2"]),
+        ("best_last", ["a2", "c", "x", "a1", "b"]),
+        ("as_written", ["a1", "a2", "b", "c", "x"]),  # what stands nowhere in the text stands last
     ],
 )
 def test_pieces_stand_where_the_placement_puts_them(placement, stand):
-    assert [piece.text for piece in placed(PIECES, placement, ORDER)] == stand
-
-
-def test_what_stands_nowhere_in_the_text_stands_last():
-    assert [piece.text for piece in placed([Piece(None, "x"), *PIECES], "as_written", ORDER)][-1] == "x"
-
-
-# --- rows and the table --------------------------------------------------------------------------------
-
-
-def test_rows_are_lines_and_the_last_has_no_end():
-    assert [row.text for row in rows_of(PIECES[:2])] == ["b\n", "a1"]
-    assert rows_of([]) == []
+    pieces = [*PIECES[:2], Piece(None, "x"), *PIECES[2:]]
+    assert [piece.text for piece in placed(pieces, placement, ORDER)] == stand
 
 
 @pytest.mark.parametrize(
@@ -144,17 +117,16 @@ def table(*rows: tuple) -> pl.DataFrame:
 
 
 def test_a_table_gives_back_each_text_whatever_the_order_of_its_rows():
-    made = {64: Context(rows_of(PIECES), 4), 32: Context(rows_of(PIECES[:1]), 1), 8: Context([], 0)}
+    made = {64: Context(rows_of(PIECES), 4), 32: Context(rows_of(PIECES[:1]), 1), 8: Context(rows_of([]), 0)}
     found = table(*context_rows("q", "graph", False, "whole", made))
     expected = {("q", "graph", 64): "b\na1\nc\na2", ("q", "graph", 32): "b"}
     assert texts(found) == texts(found.reverse()) == expected
+    assert [row.text for row in made[64].rows] == ["b\n", "a1\n", "c\n", "a2"]  # the last has no end
 
 
 def test_what_a_session_holds_is_a_context_of_its_own():
-    rows = Textual()(
-        Query("Why?"), [Unit("facts", "One two", "p1", whole=True), Unit("question", "Who?", "x question")]
-    )
-    found = table(*recalled_rows("q", rows, 64, count))
+    units = [Unit("facts", "One two", "p1", whole=True), Unit("question", "Who?", "x question")]
+    found = table(*recalled_rows("q", Textual()(Query("Why?"), units), 64, count))
     assert texts(found) == {("q", "recalled", 64): "One two\nAsked before: Who?"}
     assert found["tokens"].to_list() == [5, 5]
     assert found["whole"].to_list() == [True, False]
@@ -173,9 +145,6 @@ def test_the_contexts_of_a_question_are_sized_from_the_largest_down_unit_by_unit
     assert sizes_of(table(), 64, count) == {}
 
 
-# --- the stage -----------------------------------------------------------------------------------------
-
-
 def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:
     """Passages best first under each scorer."""
     lines = dict(edges)
@@ -187,32 +156,29 @@ def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:
     return TABLES["rankings"].frame(rows)
 
 
+PASSAGES = [("p3", 2, "Rivers freeze.", "Ann", None), ("p1", 0, "Bears eat salmon.", None, "Brown bears")]
+PASSAGES += [("p2", 1, "They sleep in winter.", None, None)]
+NAMES = ["bears", "salmon", "they", "winter", "brown bears"]
+
+
+def rows(columns: list[str], *values: tuple) -> pl.DataFrame:
+    return pl.DataFrame(values, columns, orient="row")
+
+
 INPUTS = {
-    "passages": pl.DataFrame(
-        {
-            "passage_id": ["p3", "p1", "p2"],
-            "doc_id": ["d"] * 3,
-            "position": [2, 0, 1],
-            "text": ["Rivers freeze.", "Bears eat salmon.", "They sleep in winter."],
-            "speaker": ["Ann", None, None],
-            "title": [None, "Brown bears", None],
-            "date": pl.Series([None] * 3, dtype=pl.String),
-        }
+    "passages": rows(["passage_id", "position", "text", "speaker", "title"], *PASSAGES).with_columns(
+        doc_id=pl.lit("d"), date=pl.lit(None, pl.String)
     ),
-    "questions": pl.DataFrame({"question_id": ["q1"], "cluster_id": ["c"], "text": ["What do bears eat?"]}),
+    "questions": rows(["question_id", "cluster_id", "text"], ("q1", "c", "What do bears eat?")),
     "rankings": rankings(("zsum", ["p2", "p1", "p3"]), ("zsum+neighbour", ["p3", "p1", "p2"])),
-    "entities": pl.DataFrame(
-        {"entity_id": [0, 1, 2, 3, 4], "text": ["bears", "salmon", "they", "winter", "brown bears"]}
+    "entities": rows(["entity_id", "text"], *enumerate(NAMES)),
+    "aliases": rows(["entity_id", "representative_id"], (4, 0)),
+    "relations": rows(["relation_id", "text"], (0, "eat"), (1, "sleep in")),
+    "edges": rows(["edge_id", "h", "r", "t"], (0, 0, 0, 1), (1, 2, 1, 3)),
+    "edge_sources": rows(
+        ["doc_id", "position", "n", "passage_id", "edge_id"], ("d", 1, 0, "p2", 1), ("d", 0, 0, "p1", 0)
     ),
-    "aliases": pl.DataFrame({"entity_id": [4], "representative_id": [0]}),
-    "relations": pl.DataFrame({"relation_id": [0, 1], "text": ["eat", "sleep in"]}),
-    "edges": pl.DataFrame({"edge_id": [0, 1], "h": [0, 2], "r": [0, 1], "t": [1, 3]}),
-    "edge_sources": pl.DataFrame(
-        {"doc_id": ["d", "d"], "position": [1, 0], "n": [0, 0], "passage_id": ["p2", "p1"], "edge_id": [1, 0]}
-    ),
-    "triples": pl.DataFrame(
-        {"doc_id": ["q1"], "n": [0], "head": ["brown bears"], "relation": ["eat"], "tail": ["what"]}
-    ),
+    "triples": rows(["doc_id", "n", "head", "relation", "tail"], ("q1", 0, "brown bears", "eat", "what")),
 }
 
 
@@ -245,15 +211,10 @@ def test_every_scorer_of_a_list_is_written_at_every_budget_and_at_that_of_answer
     expected |= {("zsum+neighbour", 10): f"{last}\n{first}\n{other}"}
     expected |= {("zsum+neighbour", 20): f"{last}\n{first}\n{other}"}
     assert assembled("default+placement=best_first") == expected
-
-
-def test_one_scorer_may_be_picked(assembled):
-    assert {scorer for scorer, _ in assembled("default", "zsum")} == {"zsum"}
-
-
-def test_what_overflows_ends_a_context_or_is_passed_over(assembled):
-    assert ("zsum", 3) not in assembled("default+packing=stop", "zsum")
-    assert assembled("default", "zsum")["zsum", 3] == "Bears eat salmon."
+    picked = assembled("default+packing=stop", "zsum")  # in which what overflows ends a context
+    assert set(picked) == {("zsum", 10), ("zsum", 20)}
+    for form in ("default", "lines"):
+        assert assembled(form, rankings=rankings()) == {}
 
 
 def test_a_passage_may_be_sent_under_its_title_which_is_paid_for(assembled):
@@ -263,38 +224,26 @@ def test_a_passage_may_be_sent_under_its_title_which_is_paid_for(assembled):
     assert ("zsum", 3) not in assembled("default+titles=true", rankings=rankings(("zsum", ["p1"])))
 
 
-def test_all_of_a_group_in_text_order_is_cut_at_its_beginning(assembled):
+def test_all_of_a_group_and_the_gold_evidence_alone_stand_in_text_order(assembled):
     """What `full_context` reads: the last passage first in the ranking, in text order, until one overflows."""
-    backwards = rankings(("full_context", ["p3", "p2", "p1"]))
-    found = assembled("default+budget=1792+packing=stop+placement=as_written", rankings=backwards)
+    ranked = rankings(("full_context", ["p3", "p2", "p1"]), ("oracle", ["p3", "p1"]))
+    found = assembled("default+budget=1792+packing=stop+placement=as_written", rankings=ranked)
     assert found["full_context", 10] == "Bears eat salmon.\nThey sleep in winter.\nAnn: Rivers freeze."
-    assert found["full_context", 3] == "Ann: Rivers freeze."
-
-
-def test_the_gold_evidence_alone_stands_in_text_order(assembled):
-    assert assembled("default+placement=as_written", rankings=rankings(("oracle", ["p3", "p1"])))["oracle", 20] == (
-        "Bears eat salmon.\nAnn: Rivers freeze."
-    )
+    assert found["full_context", 3] == "Ann: Rivers freeze."  # cut at its beginning
+    assert found["oracle", 20] == "Bears eat salmon.\nAnn: Rivers freeze."
 
 
 def test_a_form_of_the_graph_writes_edges_with_the_questions_triples_in_the_same_symbols(assembled):
-    assert assembled("lines", "zsum")["zsum", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
+    lines = "they: sleep in winter [1]\nbears: eat salmon [2]"
+    assert assembled("lines", "zsum")["zsum", 20] == lines
+    ranked = rankings(("graph", ["p2", "p1"]), edges=[("p2", 1), ("p1", 0)])
+    assert assembled("lines", rankings=ranked)["graph", 20] == lines
     view = assembled("default+form=words", "zsum", rankings=rankings(("zsum", ["p1"])))["zsum", 20]
     assert json.loads(view.split("\n")[-1]) == {
         "questions(words)": [["bears", "eat", "what"]],
         "given knowledge(words)": [],
         "facts(words)": [["bears", "eat", "salmon"]],
     }
-
-
-def test_a_ranking_of_lines_is_written_line_by_line(assembled):
-    ranked = rankings(("graph", ["p2", "p1"]), edges=[("p2", 1), ("p1", 0)])
-    assert assembled("lines", rankings=ranked)["graph", 20] == "they: sleep in winter [1]\nbears: eat salmon [2]"
-
-
-def test_nothing_ranked_is_no_row_whatever_the_form(assembled):
-    for name in ("default", "lines"):
-        assert assembled(name, rankings=rankings()) == {}
 
 
 def test_budgets_of_published_rows_count_the_embedders_word_pieces(assembled):

@@ -12,11 +12,9 @@ from secateur.datasets.reading import Problems
 
 def corpus(path, *rows):
     """rows: (document, date, speaker), all of one group."""
-    keys = ("doc", "date", "speaker")
-    objects = [
-        {"id": f"p{n}", "text": "Hello.", "group": "g", **dict(zip(keys, row, strict=True))}
-        for n, row in enumerate(rows)
-    ]
+    objects = []
+    for n, (doc, date, speaker) in enumerate(rows):
+        objects.append({"id": f"p{n}", "text": "Hello.", "group": "g", "doc": doc, "date": date, "speaker": speaker})
     return corpus_of([("line", one) for one in objects], Problems(path, ""))
 
 

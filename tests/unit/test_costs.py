@@ -47,15 +47,10 @@ def project(tmp_path, monkeypatch) -> Path:
 
 def data(name: str, passages: int, questions: int) -> None:
     """A data set on a corpus of its name, as it is prepared: passages of ten characters in two groups."""
-    rows = [
-        {"passage_id": str(n), "doc_id": "d", "group_id": f"g{n % 2}", "position": n, "text": "0123456789"}
-        for n in range(passages)
-    ]
+    text, question = {"doc_id": "d", "text": "0123456789"}, {"group_id": "g0", "cluster_id": "d", "text": "Who?"}
+    rows = [text | {"passage_id": str(n), "group_id": f"g{n % 2}", "position": n} for n in range(passages)]
     table("passages", rows, f"results/{name}/passages/passages.parquet")
-    rows = [
-        {"question_id": str(n), "group_id": "g0", "cluster_id": "d", "position": n, "text": "Who?", "split": "test"}
-        for n in range(questions)
-    ]
+    rows = [question | {"question_id": str(n), "position": n, "split": "test"} for n in range(questions)]
     table("questions", rows, f"results/{name}/{name}/questions/questions.parquet")
     table("evidence", [], f"results/{name}/{name}/questions/evidence.parquet")
 
@@ -74,9 +69,6 @@ def estimated(*jobs: Job, coefficients: Coefficients = COEFFICIENTS) -> Estimate
     return costs.estimate(jobs, pace.jobs_here(RESULTS), coefficients, Path("conf"), [])
 
 
-# --- sizes ---------------------------------------------------------------------------------------
-
-
 def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     data("toy", 6, 4)
     whole = {"job": 1, "passages": 6, "documents": 1, "characters": 60, "bytes": 60}
@@ -90,26 +82,31 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     assert Data().sizes("results/other/codebook/openie.minilm/run.json") is None
 
 
-def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(project):
+@pytest.fixture
+def sized(project):
+    """A function: a size of a job on a list of rankers."""
     shutil.copytree(CONF / "rankers", "conf/rankers")
     data("toy", 6, 4)
-    record = "results/toy/toy/contexts/lexical/minilm.sentences/{}/none/text/default.smollm2/run.json"
     known = Data(Path("conf"))
-    assert known.sizes(record.format("all"))["rankings"] == 4 * 4 * 2  # with and without +neighbour
-    assert known.sizes(record.format("zsum"))["rankings"] == 4
+    return lambda job, size: known.sizes(f"results/toy/toy/{job}/run.json")[size]
 
 
-def test_what_rankers_of_a_list_embed_besides_questions_and_passages_is_counted(project):
-    shutil.copytree(CONF / "rankers", "conf/rankers")
-    data("toy", 6, 4)
-    record, known = "results/toy/toy/rankings/lexical/minilm.{}/run.json", Data(Path("conf"))
+@pytest.mark.parametrize(("pick", "expected"), [("all", 4 * 4 * 2), ("zsum", 4)])  # with and without +neighbour
+def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(sized, pick, expected):
+    assert sized(f"contexts/lexical/minilm.sentences/{pick}/none/text/default.smollm2", "rankings") == expected
 
-    def embedded(name: str) -> list[float]:
-        return [known.sizes(record.format(name))[size] for size in ("requeries", "token_characters")]
 
-    assert embedded("multihop") == [4 * 4, 0]  # two_step, named, with text, and requery
-    assert embedded("multihop_standard") == [4 * 4, 60]  # late interaction too
-    assert embedded("sentences") == [0, 0]
+@pytest.mark.parametrize(
+    ("rankers", "requeries", "characters"),
+    [
+        ("multihop", 4 * 4, 0),  # two_step, named, with text, and requery
+        ("multihop_standard", 4 * 4, 60),  # late interaction too
+        ("sentences", 0, 0),
+    ],
+)
+def test_what_rankers_embed_besides_questions_and_passages_is_counted(sized, rankers, requeries, characters):
+    job = f"rankings/lexical/minilm.{rankers}"
+    assert (sized(job, "requeries"), sized(job, "token_characters")) == (requeries, characters)
 
 
 def sizes(name: str, *overrides: str) -> dict | None:
@@ -117,15 +114,7 @@ def sizes(name: str, *overrides: str) -> dict | None:
     return Data(CONF, overrides, {(name, None)}).sizes(f"results/{name}/{name}/evidence/contexts/run.json")
 
 
-def test_what_is_not_prepared_is_counted_in_the_files_that_are_here(project, monkeypatch):
-    monkeypatch.chdir(ROOT)  # the shipped data
-    known = sizes("toy_documents")
-    assert (known["passages"], known["questions"], known["answered"]) == (127, 51, 3)
-    data = Data(CONF, (), {("toy_documents", None)})
-    assert data.sizes("results/toy_documents/toy_documents@7/evidence/contexts/run.json")["questions"] == 7
-
-
-def test_a_file_of_the_mirror_is_counted_and_a_file_that_is_nowhere_is_unknown(project, monkeypatch):
+def test_what_is_not_prepared_is_counted_in_the_files_that_are_here_and_unknown_without(project, monkeypatch):
     monkeypatch.delenv("SECATEUR_MIRROR", raising=False)
     assert sizes("musique") is None
     monkeypatch.setenv("SECATEUR_MIRROR", str(project))
@@ -133,49 +122,45 @@ def test_a_file_of_the_mirror_is_counted_and_a_file_that_is_nowhere_is_unknown(p
         file.write("[]")
     assert sizes("musique") is None  # not the registered content
     assert not RESULTS.exists()
-
-
-# --- pace ----------------------------------------------------------------------------------------
+    monkeypatch.chdir(ROOT)  # the shipped data
+    known = sizes("toy_documents")
+    assert (known["passages"], known["questions"], known["answered"]) == (127, 51, 3)
+    limited = Data(CONF, (), {("toy_documents", None)})
+    assert limited.sizes("results/toy_documents/toy_documents@7/evidence/contexts/run.json")["questions"] == 7
 
 
 def ran(rule: str, seconds: float, kind: str = "", **sizes: float) -> Ran:
     return Ran(rule, kind, seconds, {"job": 1, **sizes})
 
 
-def test_without_a_job_here_the_shipped_coefficients_stand():
-    paces = Paces(COEFFICIENTS, [])
-    assert (paces.pace("extract_triples", ""), paces.ran("extract_triples")) == (1.0, False)
-    assert paces.pace("index_peer", "") is None
+OPENIE = ran("extract_triples", 44.0, "triples/openie", characters=2000)
+LLM = ran("extract_triples", 88.0, "triples/llm", characters=2000)
+JUDGED = [ran("judge_answers", 30.0, answered=100), ran("judge_answers", 30.0, answered=200)]
+PEERS = [ran("index_peer", 30.0, "peers/raptor", characters=100), ran("index_peer", 90.0, "peers/o", characters=100)]
 
 
-def test_a_rule_that_never_ran_here_has_the_pace_of_the_others():
-    paces = Paces(COEFFICIENTS, [ran("extract_triples", 66.0, characters=2000)])
-    assert paces.pace("score_candidates", "") == pytest.approx(3.0)
-
-
-def test_jobs_with_the_same_options_count_before_others_of_the_rule():
-    jobs = [ran("extract_triples", 44.0, "triples/openie", characters=2000)]
-    jobs += [ran("extract_triples", 88.0, "triples/llm", characters=2000)]
-    paces = Paces(COEFFICIENTS, jobs)
-    assert paces.pace("extract_triples", "triples/openie") == pytest.approx(2.0)
-    assert paces.pace("extract_triples", "triples/llm") == pytest.approx(4.0)
-    assert paces.pace("extract_triples", "triples/rebel") == pytest.approx(3.0)
-
-
-def test_a_rule_without_coefficients_is_foretold_by_its_jobs_here_alone():
-    paces = Paces(COEFFICIENTS, [ran("judge_answers", 30.0, answered=100), ran("judge_answers", 30.0, answered=200)])
-    assert paces.pace("judge_answers", "") == pytest.approx(0.225)  # CPU seconds for each question: of .3 and .15
-    assert paces.pace("extract_triples", "") == 1.0  # its units are no reference seconds
-
-
-def test_one_peers_time_does_not_tell_anothers():
-    jobs = [
-        ran("index_peer", 30.0, "peers/raptor", characters=100),
-        ran("index_peer", 90.0, "peers/other", characters=100),
-    ]
-    paces = Paces(COEFFICIENTS, jobs)
-    assert paces.pace("index_peer", "peers/raptor") == pytest.approx(0.3)
-    assert paces.pace("index_peer", "peers/hipporag2") is None
+@pytest.mark.parametrize(
+    ("jobs", "rule", "kind", "expected"),
+    [
+        ([], "extract_triples", "", 1.0),  # the shipped coefficients
+        ([], "index_peer", "", None),
+        ([ran("extract_triples", 66.0, characters=2000)], "score_candidates", "", 3.0),  # the pace of the others
+        # Jobs with the same options count before others of the rule.
+        ([OPENIE, LLM], "extract_triples", "triples/openie", 2.0),
+        ([OPENIE, LLM], "extract_triples", "triples/llm", 4.0),
+        ([OPENIE, LLM], "extract_triples", "triples/rebel", 3.0),
+        # A rule without coefficients is foretold by its own jobs, in CPU seconds for each question: of .3 and .15.
+        (JUDGED, "judge_answers", "", 0.225),
+        (JUDGED, "extract_triples", "", 1.0),  # these units are no reference seconds
+        # One peer's time does not tell another's.
+        (PEERS, "index_peer", "peers/raptor", 0.3),
+        (PEERS, "index_peer", "peers/hipporag2", None),
+    ],
+)
+def test_a_pace_is_that_of_the_nearest_jobs_here_else_the_shipped_one(jobs, rule, kind, expected):
+    found = Paces(COEFFICIENTS, jobs).pace(rule, kind)
+    assert found == (None if expected is None else pytest.approx(expected))
+    assert Paces(COEFFICIENTS, jobs).ran(rule) == any(job.rule == rule for job in jobs)
 
 
 PACES = st.floats(0.1, 10)
@@ -202,12 +187,11 @@ def test_no_job_takes_less_time_for_more_data(rule, name, size, more):
     assert shipped.seconds(rule, small | {name: size + more}) >= shipped.seconds(rule, small) >= 0
 
 
-# --- the estimate --------------------------------------------------------------------------------
-
-
 def test_a_job_takes_the_time_of_jobs_here_scaled_by_what_it_reads(project):
     data("small", 200, 2)
     data("large", 1000, 2)
+    extracted("small", 900.0, failure="LoaderError: no such file")
+    assert pace.jobs_here(RESULTS) == []  # what failed says nothing of how long it takes
     extracted("small", 2 * (2.0 + 0.01 * 2000))  # twice the reference machine's time
     one, two = job("extract_triples", "large/triples/openie/0of2"), job("extract_triples", "large/triples/openie/1of2")
     estimate = estimated(one, two)
@@ -217,12 +201,6 @@ def test_a_job_takes_the_time_of_jobs_here_scaled_by_what_it_reads(project):
     assert (row["jobs"], row["rests on"]) == (2, "jobs that ran here")
     assert row["CPU s"] == pytest.approx(2 * row["CPU s each"]) == pytest.approx(estimate.seconds)
     assert "tokens" not in row
-
-
-def test_what_failed_says_nothing_of_how_long_it_takes(project):
-    data("toy", 100, 2)
-    extracted("toy", 900.0, failure="LoaderError: no such file")
-    assert pace.jobs_here(RESULTS) == []
 
 
 def test_the_first_job_of_a_rule_embeds_a_corpus_and_later_ones_read_the_cache(project):
@@ -280,9 +258,6 @@ def test_reading_is_foretold_by_pairs_and_costs_tokens():
     assert summary.endswith("; a language model reads at most 2,000 pairs of question and passage")
     assert "logs/score_candidates will tell" in Estimate([unknown], None).summary(2)
     assert Estimate([known]).rows[0]["tokens"] == 6000
-
-
-# --- the shipped coefficients --------------------------------------------------------------------
 
 
 def test_every_rule_has_coefficients_of_sizes_that_there_are():

@@ -56,16 +56,12 @@ def order(model: str, **changes) -> list[str]:
 def test_the_best_passages_follow_the_models_scores_and_the_others_stay_behind(folder):
     from sentence_transformers import CrossEncoder
 
-    path = folder(1)
-    pairs = [
-        ("What do bears eat?", text)
-        for text in ("Weather: It rains in the north.", "Bears: Bears eat salmon.", "They sleep.")
-    ]
+    path, texts = folder(1), ("Weather: It rains in the north.", "Bears: Bears eat salmon.", "They sleep.")
+    pairs = [("What do bears eat?", text) for text in texts]
     scores = dict(zip("abc", CrossEncoder(path, device="cpu").predict(pairs).tolist(), strict=True))
-    assert order(path) == sorted("abc", key=lambda p: -scores[p])
+    assert order(path) == order(path, batch=1) == sorted("abc", key=lambda p: -scores[p])
     assert order(path, top=2) == [*sorted("ab", key=lambda p: -scores[p]), "c"]
     assert order(path, weight=0.0) == ["a", "b", "c"]
-    assert order(path, batch=1) == order(path)
 
 
 def test_a_model_of_several_scores_and_one_that_is_not_there_are_named(folder):

@@ -89,42 +89,38 @@ def _with_old_date(path: str, text: str) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-# --- a job -------------------------------------------------------------------------------------------
+KIND, BLOCK, WEIGHTS = (
+    {"extractor.kind": '"openie"'},
+    {"extractor.block": "128"},
+    {"rankers.weights": '{"b":1,"a":[1,2]}'},
+)
 
 
-def test_a_job_whose_record_states_its_settings_code_and_files_is_current(job):
-    assert _changed(job) == (set(), set())
-
-
-def test_a_changed_setting_is_named_with_both_values(job):
-    now = replace(job, leaves=job.leaves | {"extractor.block": "64"})
-    assert _changed(now) == ({"extractor.block=128"}, {"extractor.block=64"})
-
-
-def test_a_setting_that_is_new_or_gone_is_a_change(job):
-    assert _changed(replace(job, leaves=job.leaves | {"extractor.new": "null"})) == (set(), {"extractor.new=null"})
-    assert _changed(replace(job, leaves={"extractor.kind": '"openie"'})) == ({"extractor.block=128"}, set())
+@pytest.mark.parametrize(
+    ("now", "before", "after"),
+    [
+        ({}, set(), set()),
+        ({"leaves": KIND | {"extractor.block": "64"}}, {"extractor.block=128"}, {"extractor.block=64"}),
+        ({"leaves": KIND | BLOCK | {"extractor.new": "null"}}, set(), {"extractor.new=null"}),
+        ({"leaves": KIND}, {"extractor.block=128"}, set()),
+        ({"code": "0ther"}, {"code=c0de"}, {"code=0ther"}),
+    ],
+)
+def test_a_job_is_current_unless_a_setting_is_changed_new_or_gone_or_its_code_is_another(job, now, before, after):
+    assert _changed(replace(job, **now)) == (before, after)
 
 
 def test_the_same_value_written_in_another_way_is_no_change(job):
-    weights = {"rankers.weights": '{"b": 1, "a": [1, 2]}'}
-    _finished(replace(job, leaves=job.leaves | weights))
-    again = replace(job, leaves=job.leaves | {"rankers.weights": '{"a":[1,2],"b":1}'})
+    _finished(replace(job, leaves=job.leaves | WEIGHTS))
+    again = replace(job, leaves=job.leaves | {"rankers.weights": '{"a": [1, 2], "b": 1}'})
     assert _changed(again) == (set(), set())
 
 
-def test_changed_code_is_named_by_both_digests(job):
-    assert _changed(replace(job, code="0ther")) == ({"code=c0de"}, {"code=0ther"})
-
-
-def test_a_job_without_a_record_is_not_current(job):
+@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"config": {}, "code": "c0de"}', "null"])
+def test_a_missing_or_damaged_record_is_none(job, text):
     job.record.unlink()
-    assert _wrong(job) == f"{job.record}: no record"
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"config": {}, "code": "c0de"}', "null"])
-def test_a_damaged_record_is_none(job, text):
-    job.record.write_text(text, encoding="utf-8")
+    if text is not None:
+        job.record.write_text(text, encoding="utf-8")
     assert _wrong(job) == f"{job.record}: no record"
 
 
@@ -136,65 +132,49 @@ def test_a_deleted_table_is_no_change_as_it_is_made_again_when_it_is_needed(job)
     assert _wrong(job) == f"{PASSAGES}: missing"
 
 
-def test_an_output_with_another_content_and_its_old_date_is_named(job):
-    _with_old_date(TRIPLES, "some tripleS")
-    assert _wrong(job) == f"{TRIPLES}: differs from its record"
-
-
-def test_an_output_that_was_copied_and_is_the_same_is_current(job):
+def test_a_copy_of_an_output_is_no_change(job):
     content = Path(TRIPLES).read_bytes()
     Path(TRIPLES).unlink()
     Path(TRIPLES).write_bytes(content)
     assert _changed(job) == (set(), set())
 
 
-def test_an_input_that_its_stage_has_written_anew_is_named(job):
-    _written(PASSAGES, "other passages")
-    _recorded(Path(PASSAGES).with_name("run.json"), {}, {"passages": Path(PASSAGES)}, {}, "1")
-    assert _wrong(job) == f"{PASSAGES}: changed since, or not read then"
+ANEW = f"record={PASSAGES}: changed since, or not read then"
 
 
-def test_an_input_that_its_stage_has_written_again_with_the_same_content_is_no_change(job):
-    _recorded(Path(PASSAGES).with_name("run.json"), {}, {"passages": Path(PASSAGES)}, {}, "2")
-    assert _changed(job) == (set(), set())
+@pytest.mark.parametrize(("text", "code", "said"), [("some passages", "2", set()), ("other passages", "1", {ANEW})])
+def test_an_input_that_its_stage_has_written_anew_is_named_unless_it_is_the_same(job, text, code, said):
+    _written(PASSAGES, text)
+    _recorded(Path(PASSAGES).with_name("run.json"), {}, {"passages": Path(PASSAGES)}, {}, code)
+    assert _changed(job) == (set(), said)
 
 
-def test_a_file_of_the_project_with_another_content_and_its_old_date_is_named(job):
+def test_another_content_with_its_old_date_is_named(job):
+    _with_old_date(TRIPLES, "some tripleS")
+    assert _wrong(job) == f"{TRIPLES}: differs from its record"
+    _finished(job)
     _with_old_date("data/names.txt", "nameS")
     assert _wrong(job) == "data/names.txt: changed since, or not read then"
 
 
-def test_an_input_that_was_not_read_then_is_named(job):
+def test_an_input_that_was_not_read_then_or_is_no_longer_read_or_is_missing_is_named(job):
     _written("data/more.txt", "more")
     more = replace(job, inputs=job.inputs | {"more": [Path("data/more.txt")]})
     assert _wrong(more) == "data/more.txt: changed since, or not read then"
-
-
-def test_an_input_that_is_no_longer_read_is_named(job):
     fewer = replace(job, inputs={"passages": [Path(PASSAGES)]})
     assert _wrong(fewer) == "data/names.txt: no longer read"
-
-
-def test_a_missing_input_is_named(job):
     Path("data/names.txt").unlink()
     assert _wrong(job) == "data/names.txt: missing"
 
 
-def test_a_secret_in_a_setting_is_no_change_though_its_record_hides_it(job, monkeypatch):
+def test_a_secret_in_a_setting_is_named_nowhere_and_no_change_though_its_record_hides_it(job, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", SECRET)
     served = replace(job, leaves=job.leaves | {"lm.url": json.dumps(f"http://me:pass@host/{SECRET}")})
+    assert SECRET not in str(_changed(served))
     _finished(served)
     assert SECRET not in served.record.read_text() and "me:pass" not in served.record.read_text()
     assert _changed(served) == (set(), set())
 
-
-def test_a_change_names_no_secret(job, monkeypatch):
-    monkeypatch.setenv("SOME_API_KEY", SECRET)
-    served = replace(job, leaves=job.leaves | {"lm.url": json.dumps(f"http://host/{SECRET}")})
-    assert SECRET not in str(_changed(served))
-
-
-# --- the figures of an experiment ----------------------------------------------------------------------
 
 HOME = Path("results/experiments/mine")
 CODE_CHANGED = [("Compare variants", f"{CODE}: evaluation/comparison.py")]
@@ -221,93 +201,67 @@ def planned(job, monkeypatch):
     return plan
 
 
-def test_figures_of_a_plan_without_jobs_are_current_and_are_noted_as_such(planned):
+def test_figures_of_a_plan_without_jobs_are_current_and_need_no_second_plan_but_mlflows_record_a_run(planned):
     runs = planned()
+    assert check_current("mine") == ""
+    assert read_json(asked_note("mine"))["state"]
     assert check_current("mine") == ""
     assert runs == [()]
-    assert read_json(asked_note("mine"))["state"]
-
-
-def test_figures_that_were_noted_as_current_need_no_second_plan(planned):
-    runs = planned()
-    check_current("mine")
-    assert check_current("mine") == ""
-    assert len(runs) == 1
+    assert is_settled("mine", (), whole=False)
+    assert not is_settled("mine", (), whole=True)
 
 
 @pytest.mark.parametrize(
-    "file", [PASSAGES, TRIPLES, "data/names.txt", "conf/experiment/mine.yaml", str(HOME / "metrics.parquet")]
+    "file",
+    [PASSAGES, TRIPLES, "data/names.txt", "conf/experiment/mine.yaml", str(HOME / "metrics.parquet"), "new", "a run"],
 )
-def test_a_file_behind_the_figures_that_was_touched_is_planned_again(planned, file):
+def test_a_file_behind_the_figures_that_is_touched_or_new_or_a_run_that_begins_asks_for_another_plan(planned, file):
     runs = planned()
     check_current("mine")
-    _with_old_date(file, Path(file).read_text(encoding="utf-8").upper())
+    if file == "a run":
+        note_asked("mine", ())
+    elif file == "new":
+        _written("data/more.txt", "another document")
+    else:
+        _with_old_date(file, Path(file).read_text(encoding="utf-8").upper())
     check_current("mine")
     assert len(runs) == 2
 
 
-def test_figures_of_other_settings_are_refused_with_the_setting_and_the_command(planned):
-    planned(*SETTING_CHANGED)
+@pytest.mark.parametrize(
+    ("causes", "parts"),
+    [
+        (SETTING_CHANGED, ["mine: ", *SETTING_CHANGED[0]]),
+        ([*CODE_CHANGED, *SETTING_CHANGED], ["not those asked for last"]),
+        ([("Rank by the graph", "output missing")], ["output missing"]),
+    ],
+)
+def test_figures_of_other_settings_or_of_lost_outputs_are_refused_with_the_cause_and_the_command(
+    planned, causes, parts
+):
+    planned(*causes)
     note_asked("mine", ("retriever.w_dense=0",))
     with pytest.raises(SecateurError) as refused:
         check_current("mine")
-    for part in ("mine: ", *SETTING_CHANGED[0], "Fix: ", "retriever.w_dense=0"):
+    for part in (*parts, "Fix: ", "retriever.w_dense=0"):
         assert part in str(refused.value)
 
 
-def test_the_plan_is_of_the_overrides_asked_for_last(planned):
-    runs = planned()
-    note_asked("mine", ("retriever.w_dense=0",))
-    check_current("mine")
-    assert runs == [("retriever.w_dense=0",)]
-
-
-def test_figures_without_a_note_are_planned_with_the_overrides_of_their_run(planned):
+def test_the_plan_is_of_the_overrides_asked_for_last_else_of_those_of_the_run(planned):
     runs = planned()
     write_json(HOME / "run.json", read_json(HOME / "run.json") | {"overrides": ["eval.seed=3"]})
     check_current("mine")
-    assert runs == [("eval.seed=3",)]
+    note_asked("mine", ("retriever.w_dense=0",))
+    check_current("mine")
+    assert runs == [("eval.seed=3",), ("retriever.w_dense=0",)]
 
 
-def test_figures_that_other_code_has_made_are_shown_with_its_commit_and_not_noted(planned):
-    planned(*CODE_CHANGED)
+@pytest.mark.parametrize("new", ["", "; eval.new was not set, is 1"])  # an upgrade that brings settings is other code
+def test_figures_that_other_code_has_made_are_shown_with_its_commit_and_not_noted(planned, new):
+    planned(("Compare variants", f"{CODE}: evaluation/comparison.py{new}"))
     note = check_current("mine")
-    assert "0a1b2c3" in note
-    assert "Fix: " in note
+    assert all(part in note for part in ("the code has changed since", "0a1b2c3", "Fix: "))
     assert not asked_note("mine").exists()
-
-
-def test_an_upgrade_that_brings_settings_is_other_code(planned):
-    planned(("Compare the variants", f"{CODE}: a; eval.new was not set, is 1"))
-    assert "the code has changed since" in check_current("mine")
-
-
-def test_a_new_file_beside_those_that_were_read_is_planned_again(planned):
-    runs = planned()
-    check_current("mine")
-    _written("data/more.txt", "another document")
-    check_current("mine")
-    assert len(runs) == 2
-
-
-def test_other_code_beside_another_cause_is_refused(planned):
-    planned(*CODE_CHANGED, *SETTING_CHANGED)
-    with pytest.raises(SecateurError, match="not those asked for last"):
-        check_current("mine")
-
-
-def test_an_output_that_a_failed_job_has_lost_is_refused(planned):
-    planned(("Rank by the graph", "output missing"))
-    with pytest.raises(SecateurError, match="output missing"):
-        check_current("mine")
-
-
-def test_a_run_that_begins_takes_back_that_figures_are_current(planned):
-    runs = planned()
-    check_current("mine")
-    note_asked("mine", ())
-    check_current("mine")
-    assert len(runs) == 2
 
 
 def test_code_that_changed_during_a_run_leaves_its_figures_unnoted(planned):
@@ -348,11 +302,4 @@ def test_a_run_is_planned_where_anything_has_changed_since(planned, monkeypatch,
         monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:1")
     else:
         note_asked("mine", ())
-    assert not is_settled("mine", (), whole=True)
-
-
-def test_figures_that_are_current_leave_mlflows_record_to_the_next_run(planned):
-    planned()
-    check_current("mine")
-    assert is_settled("mine", (), whole=False)
     assert not is_settled("mine", (), whole=True)

@@ -39,42 +39,30 @@ def test_the_discount_of_the_second_place_is_that_of_the_first():
     assert discounts(5).tolist() == pytest.approx([1, 1, 1 / math.log2(3), 1 / 2, 1 / math.log2(5)])
 
 
-def test_figures_of_turns_by_hand():
-    found = measured(ranked("abcde", "-x-x-"), [1, 2, 3, 4, 50], "turn")
-    assert found[1] == (0, 0, 0)
-    assert found[2] == (1, 0, pytest.approx(1 / 2))  # the second place counts whole; the ideal holds two
-    assert found[3] == found[2]
-    assert found[4] == (1, 1, pytest.approx((1 + 1 / 2) / 2))
-    assert found[50] == found[4]
-
-
-def test_the_ideal_of_k_holds_k_passages_at_most():
-    assert measured(ranked("abc", "xxx"), [1, 2], "turn") == {1: (1, 0, 1.0), 2: (1, 0, 1.0)}
-
-
-def test_sessions_are_counted_until_k_of_them_were_seen():
-    """a a a b: two sessions take four turns, and b's turn then counts at the fourth place."""
-    found = measured(ranked("aaabc", "---x-"), [1, 2, 3], "session")
-    assert found[1] == (0, 0, 0)
-    assert found[2] == (1, 1, pytest.approx(1 / 2))
-    assert found[3] == found[2]
-
-
-def test_a_gold_session_is_found_with_one_of_its_gold_turns_and_gain_counts_turns():
-    found = measured(ranked("abab", "xx-x"), [1, 2], "session")
-    assert found[1] == (1, 0, 1.0)
-    assert found[2] == (1, 1, pytest.approx(2 / 2))
-    assert measured(ranked("aab", "x-x"), [3], "session")[3] == (1, 1, pytest.approx((1 + 1 / math.log2(3)) / 2))
-
-
-def test_a_turn_of_a_gold_session_without_evidence_is_a_session_of_its_own():
-    found = measured(ranked("aab", "-x-"), [1, 2], "session")
-    assert found[1] == (0, 0, 0)
-    assert found[2] == (1, 1, pytest.approx(1.0))  # two names were seen after two turns
-
-
-def test_fewer_sessions_than_k_are_read_to_the_end():
-    assert measured(ranked("aba", "--x"), [50], "session")[50] == (1, 1, pytest.approx(1 / math.log2(3)))
+@pytest.mark.parametrize(
+    ("level", "units", "gold", "expected"),
+    [
+        # The second place counts whole; the ideal holds two.
+        (
+            "turn",
+            "abcde",
+            "-x-x-",
+            {1: (0, 0, 0), 2: (1, 0, 1 / 2), 3: (1, 0, 1 / 2), 4: (1, 1, 3 / 4), 50: (1, 1, 3 / 4)},
+        ),
+        ("turn", "abc", "xxx", {1: (1, 0, 1), 2: (1, 0, 1)}),  # the ideal of k holds k passages at most
+        # Two sessions take four turns, and b's turn then counts at the fourth place.
+        ("session", "aaabc", "---x-", {1: (0, 0, 0), 2: (1, 1, 1 / 2), 3: (1, 1, 1 / 2)}),
+        # A gold session is found with one of its gold turns, and gain counts turns.
+        ("session", "abab", "xx-x", {1: (1, 0, 1), 2: (1, 1, 1)}),
+        ("session", "aab", "x-x", {3: (1, 1, (1 + 1 / math.log2(3)) / 2)}),
+        # A turn of a gold session without evidence is a session of its own: two names were seen after two turns.
+        ("session", "aab", "-x-", {1: (0, 0, 0), 2: (1, 1, 1)}),
+        ("session", "aba", "--x", {50: (1, 1, 1 / math.log2(3))}),  # fewer sessions than k are read to the end
+    ],
+)
+def test_figures_by_hand(level, units, gold, expected):
+    found = measured(ranked(units, gold), list(expected), level)
+    assert found == {k: pytest.approx(figures) for k, figures in expected.items()}
 
 
 def test_a_cutoff_beyond_what_was_kept_has_no_figures():
@@ -119,9 +107,6 @@ def plain(units: str, gold: str, k: int, level: str) -> tuple[float, float, floa
 def test_the_figures_are_those_of_the_definition(turns, k, level):
     units, gold = "".join(u for u, _ in turns), "".join("x" if g else "-" for _, g in turns)
     assert measured(ranked(units, gold), [k], level)[k] == pytest.approx(plain(units, gold, k, level))
-
-
-# --- chance in a pool ---------------------------------------------------------------------------
 
 
 def pool_of(size: int, aware: int = 0) -> pl.DataFrame:

@@ -1,11 +1,10 @@
 """Your own folder as a data set: defaults, groups, hops."""
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
-from tests.support.loaded import conform, holders
+from tests.support.loaded import conform, holders, lines
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.formats._objects import TAKEN
@@ -26,15 +25,19 @@ QUESTIONS = [
 ]
 
 
-def lines(values) -> str:
-    return "".join(json.dumps(value) + "\n" for value in values)
-
-
-def custom(tmp_path) -> dict[str, Path]:
+def custom(tmp_path, questions=QUESTIONS) -> dict[str, Path]:
     (tmp_path / "passages.jsonl").write_text(lines(PASSAGES))
     with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
-        stream.write(lines(QUESTIONS))
+        stream.write(lines(questions))
     return {"folder": tmp_path}
+
+
+def read(tmp_path, questions=QUESTIONS, **settings):
+    files = custom(tmp_path, questions)
+    passages = load_corpus("folder", files).passages
+    found = load_questions("folder", "custom", files, passages, **settings)
+    conform(passages, found)
+    return found
 
 
 def test_custom_defaults_and_reading_order(tmp_path):
@@ -44,19 +47,12 @@ def test_custom_defaults_and_reading_order(tmp_path):
 
 
 def test_a_question_without_evidence_shares_no_cluster_with_a_document_of_its_name(tmp_path):
-    (tmp_path / "passages.jsonl").write_text(lines(PASSAGES))
     asked = [{"id": name, "question": "Who?", "evidence": [of]} for name, of in (("d1", "gone"), ("d2", "p1"))]
-    (tmp_path / "questions.jsonl").write_text(lines(asked))
-    files = {"folder": tmp_path}
-    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages)
-    assert found.questions["cluster_id"].to_list() == ["question d1", "d1"]
+    assert read(tmp_path, asked).questions["cluster_id"].to_list() == ["question d1", "d1"]
 
 
 def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
-    files = custom(tmp_path)
-    corpus = load_corpus("folder", files)
-    found = load_questions("folder", "custom", files, corpus.passages)
-    conform(corpus.passages, found)
+    found = read(tmp_path)
     assert [holders(found, name) for name in ("q1", "q2", "q3")] == [["p3", "p1"], [], []]
     assert found.questions["answer"].to_list() == ["3", None, "Ann"]
     assert found.questions["split"].to_list() == [split_of("custom", "q1"), "dev", split_of("custom", "q3")]
@@ -64,60 +60,44 @@ def test_custom_evidence_resolves_inside_the_questions_group_only(tmp_path):
     expected = {"questions": 3, "questions_without_answer": 1, "questions_without_evidence": 2}
     expected |= {"evidence": 2, "evidence_repeated": 1, "evidence_unresolved": 2}
     assert found.counts == expected
+    grouped = read(tmp_path, cluster="group")  # a dialogue is resampled by group
+    assert grouped.questions["cluster_id"].to_list() == ["all", "all", "talk"]
+
+
+def asked(tmp_path, **keys):
+    return read(tmp_path, [QUESTIONS[0] | {"evidence_text": None} | keys])
 
 
 def test_custom_evidence_may_be_graded_and_what_is_graded_0_is_none(tmp_path):
-    files = custom(tmp_path)
-
-    def read(**keys):
-        with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
-            stream.write(lines([QUESTIONS[0] | {"evidence_text": None} | keys]))
-        corpus = load_corpus("folder", files)
-        return load_questions("folder", "custom", files, corpus.passages)
-
-    found = read(evidence=["p1", "p3", "p2", "gone"], grades=[2, 0, 1, 3], hops=["a", "b", "c", "d"])
-    rows = found.evidence.select("passage_id", "text", "grade", "hop").rows()
-    assert [row[::2] for row in rows] == [("p1", 2), ("p2", 1)]
-    assert found.counts["evidence_unresolved"] == 1  # "gone", which is no gold text whose words could be looked for
-    assert [row[3] for row in rows] == ["a", "c"]
-    twice = read(evidence=["p1", "p1", "p2"], grades=[0, 1, 0], hops=["a", "b", "c"])
+    graded = asked(tmp_path, evidence=["p1", "p3", "p2", "gone"], grades=[2, 0, 1, 3], hops=["a", "b", "c", "d"])
+    assert graded.evidence.select("passage_id", "grade", "hop").rows() == [("p1", 2, "a"), ("p2", 1, "c")]
+    assert graded.counts["evidence_unresolved"] == 1  # "gone", which is no gold text whose words could be looked for
+    twice = asked(tmp_path, evidence=["p1", "p1", "p2"], grades=[0, 1, 0], hops=["a", "b", "c"])
     assert twice.evidence.select("passage_id", "grade", "hop").rows() == [("p1", 1, "b")]
-    twice = read(evidence=["p1", "p1"], grades=[3, 1])
+    twice = asked(tmp_path, evidence=["p1", "p1"], grades=[3, 1])
     assert twice.evidence.select("passage_id", "grade").rows() == [("p1", 3)]
     assert twice.counts["evidence_repeated"] == 1
-    assert read(evidence=["p1"], grades=[0]).counts["questions_without_evidence"] == 1
-    assert read(evidence=["p1"], grades=None).evidence["grade"].to_list() == [None]
-    for grades, said in (
-        ([1, 2], "grades has 2 entries, evidence 1"),
-        ([-1], "grades must be .* from 0"),
-        ([True], "grades must be"),
-    ):
-        with pytest.raises(SecateurError, match=f"line 1: {said}"):
-            read(evidence=["p1"], grades=grades)
+    assert asked(tmp_path, evidence=["p1"], grades=[0]).counts["questions_without_evidence"] == 1
+    assert asked(tmp_path, evidence=["p1"], grades=None).evidence["grade"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"evidence": ["p1"], "grades": [1, 2]}, "grades has 2 entries, evidence 1"),
+        ({"evidence": ["p1"], "grades": [-1]}, "grades must be .* from 0"),
+        ({"evidence": ["p1"], "grades": [True]}, "grades must be"),
+        ({"hops": ["named"]}, "hops has 1 entries, evidence 2"),
+        ({"hops": ["all", "bridge"]}, "hop 'all' is the name of a part"),
+    ],
+)
+def test_grades_and_hops_that_do_not_belong_to_the_evidence_are_refused(tmp_path, keys, said):
+    with pytest.raises(SecateurError, match=f"line 1: {said}"):
+        asked(tmp_path, **keys)
+    assert set(MAIN) == TAKEN
 
 
 def test_custom_questions_may_name_the_hop_of_each_evidence_passage(tmp_path):
-    files = custom(tmp_path)
-    hops = [QUESTIONS[0] | {"hops": ["named", "bridge"]}, *QUESTIONS[1:]]
-    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
-        stream.write(lines(hops))
-    corpus = load_corpus("folder", files)
-    found = load_questions("folder", "custom", files, corpus.passages)
-    expected = [("p3", "named"), ("p1", "bridge")]
-    assert found.evidence.filter(question_id="q1").select("passage_id", "hop").rows() == expected
-    assert found.evidence["question_id"].unique().to_list() == ["q1"]  # the ids of q2 are of no passage of its group
-    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
-        stream.write(lines([QUESTIONS[0] | {"hops": ["named"]}]))
-    with pytest.raises(SecateurError, match="line 1: hops has 1 entries, evidence 2"):
-        load_questions("folder", "custom", files, corpus.passages)
-    assert set(MAIN) == TAKEN
-    with gzip.open(tmp_path / "questions.jsonl.gz", "wt") as stream:
-        stream.write(lines([QUESTIONS[0] | {"hops": ["all", "bridge"]}]))
-    with pytest.raises(SecateurError, match="line 1: hop 'all' is the name of a part"):
-        load_questions("folder", "custom", files, corpus.passages)
-
-
-def test_a_dialogue_is_resampled_by_group(tmp_path):
-    files = custom(tmp_path)
-    found = load_questions("folder", "custom", files, load_corpus("folder", files).passages, cluster="group")
-    assert found.questions["cluster_id"].to_list() == ["all", "all", "talk"]
+    found = read(tmp_path, [QUESTIONS[0] | {"hops": ["named", "bridge"]}, *QUESTIONS[1:]])
+    expected = [("q1", "p3", "named"), ("q1", "p1", "bridge")]  # the ids of q2 are of no passage of its group
+    assert found.evidence.select("question_id", "passage_id", "hop").rows() == expected

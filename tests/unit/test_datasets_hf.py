@@ -51,61 +51,41 @@ def test_questions_that_carry_their_context_share_its_passage(tmp_path, ending):
     assert found.evidence.select("question_id", "passage_id").rows() == [("5a", "p0"), ("5b", "p0"), ("5c", "p1")]
 
 
-def test_passages_in_a_table_of_their_own_are_named_by_number(tmp_path):
-    passages = corpus(
-        table(tmp_path / "corpus.csv", {"pid": [7, 8], "passage": ["One.", "Two."]}), id="pid", text="passage"
-    )
-    path = table(tmp_path / "qa.parquet", {"q": ["Which?"], "a": [3], "relevant": [[8, 9]]})
-    found = asked(path, passages.passages, question="q", answer="a", evidence="relevant")
+def test_passages_in_a_table_of_their_own_are_named_by_number_and_keep_their_grades(tmp_path):
+    texts = {"pid": [7, 8, 9], "passage": ["One.", "Two.", "Three."]}
+    passages = corpus(table(tmp_path / "corpus.csv", texts), id="pid", text="passage").passages
+    asks = {"q": ["Which?"], "a": [3], "relevant": [[8, 6]], "judged": [[7, 8, 9]], "score": [[1, 0, 2]]}
+    path = table(tmp_path / "qa.parquet", asks)
+    found = asked(path, passages, question="q", answer="a", evidence="relevant")
     assert found.questions.select("question_id", "answer").rows() == [("q0", "3")]
     assert found.evidence.select("passage_id", "text").rows() == [("8", "Two.")]
-    assert found.counts["evidence_unresolved"] == 1  # passage 9
-
-
-def test_judged_passages_keep_their_grades(tmp_path):
-    passages = corpus(
-        table(tmp_path / "corpus.parquet", {"pid": [7, 8, 9], "t": ["One.", "Two.", "Three."]}), id="pid", text="t"
-    )
-    path = table(tmp_path / "qa.parquet", {"q": ["Which?"], "judged": [[7, 8, 9]], "score": [[1, 0, 2]]})
-    found = asked(path, passages.passages, question="q", evidence="judged", grades="score")
+    assert found.counts["evidence_unresolved"] == 1  # passage 6
+    found = asked(path, passages, question="q", evidence="judged", grades="score")
     assert found.evidence.select("passage_id", "grade").rows() == [("7", 1), ("9", 2)]
 
 
 def test_a_list_of_texts_holds_as_many_passages_and_a_list_of_lists_their_sentences(tmp_path):
     context = [{"title": ["A", "B"], "sentences": [["One.", " Two."], ["Three."]]}]
-    found = corpus(
-        table(tmp_path / "train.parquet", {"context": context}), text="context.sentences", doc="context.title"
-    )
+    path = table(tmp_path / "train.parquet", {"context": context})
+    found = corpus(path, text="context.sentences", doc="context.title")
     assert found.passages.select("doc_id", "text").rows() == [("A", "One. Two."), ("B", "Three.")]
 
 
 @pytest.mark.parametrize(
     ("name", "columns", "said"),
     [
-        (
-            "a.parquet",
-            {"text": "contex"},
-            r"a.parquet: no column 'contex'; did you mean 'context'.*name one of id, title, context",
-        ),
-        (
-            "a.parquet",
-            {"text": "answers.txt"},
-            "column 'answers' has no field 'txt'.*answers.text, answers.answer_start",
-        ),
+        ("a.parquet", {"text": "contex"}, "a.parquet: no column 'contex'; did you mean 'context'.*name one of id, title, con"),
+        ("a.parquet", {"text": "answers.txt"}, "column 'answers' has no field 'txt'.*answers.text, answers.answer_start"),
         ("a.parquet", {"text": "title.of"}, "column 'title' has no field 'of'"),
         ("a.parquet", {"texts": "context"}, "texts is unknown"),
         ("a.parquet", {"title": "title"}, "text is missing"),
-        (
-            "a.parquet",
-            {"text": "context", "id": "title"},
-            r"a.parquet row 1: id 'Mill' is already used in a.parquet row 0",
-        ),
+        ("a.parquet", {"text": "context", "id": "title"}, "row 1: id 'Mill' is already used in a.parquet row 0"),
         ("a.parquet", {"text": "answers"}, "a.parquet row 0: text must be a text that is not empty"),
         ("a.txt", {"text": "context"}, "a.txt: not a table"),
         ("broken.parquet", {"text": "context"}, "broken.parquet: not readable as a table"),
         ("absent.jsonl", {"text": "context"}, "absent.jsonl: not readable"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path, name, columns, said):
     table(tmp_path / "a.parquet", SQUAD)
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
@@ -114,12 +94,11 @@ def test_what_is_wrong_is_named(tmp_path, name, columns, said):
         corpus(tmp_path / name, **columns)
 
 
-def test_several_questions_of_a_row_are_refused(tmp_path):
-    rows = [{"text": "Ann founded Apollo in 1990.", "qas": [{"q": "Who?", "a": "Ann"}, {"q": "When?", "a": "1990"}]}]
-    path = table(tmp_path / "a.jsonl", rows)
-    passages = corpus(path, text="text").passages
+def test_several_questions_of_a_row_are_refused_and_one_is_read(tmp_path):
+    asks, path = [{"q": "Who?", "a": "Ann"}, {"q": "When?", "a": "1990"}], tmp_path / "a.jsonl"
+    passages = corpus(table(path, [{"text": "Ann founded Apollo in 1990.", "qas": asks}]), text="text").passages
     with pytest.raises(SecateurError, match=r"a.jsonl row 0: question must be .*'Who\?', 'When\?'"):
         asked(path, passages, question="qas.q", answer="qas.a")
-    alone = table(tmp_path / "b.jsonl", [{"text": "Ann founded Apollo in 1990.", "qas": [{"q": "Who?", "a": "Ann"}]}])
-    found = asked(alone, passages, question="qas.q", answer="qas.a").questions
+    table(path, [{"text": "Ann founded Apollo in 1990.", "qas": asks[:1]}])
+    found = asked(path, passages, question="qas.q", answer="qas.a").questions
     assert found.select("text", "answer").rows() == [("Who?", "Ann")]

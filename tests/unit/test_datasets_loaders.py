@@ -79,9 +79,16 @@ QA = [
 ]
 
 
-def test_locomo_sessions_are_read_in_order_and_turns_without_their_caption(tmp_path):
+def locomo(tmp_path):
     files = {"conversations": write(tmp_path / "l.json", [{"sample_id": "conv-1", "conversation": BODY, "qa": QA}])}
     corpus = load_corpus("locomo", files)
+    found = load_questions("locomo", "locomo", files, corpus.passages)
+    conform(corpus.passages, found)
+    return corpus, found
+
+
+def test_locomo_sessions_are_read_in_order_and_turns_without_their_caption(tmp_path):
+    corpus, _ = locomo(tmp_path)
     assert corpus.passages["passage_id"].to_list() == ["conv-1:D2:1", "conv-1:D2:2", "conv-1:D10:1"]
     assert corpus.passages["position"].to_list() == [0, 1, 2]
     expected = {"passage_id": "conv-1:D2:1", "doc_id": "conv-1", "title": None}
@@ -92,10 +99,7 @@ def test_locomo_sessions_are_read_in_order_and_turns_without_their_caption(tmp_p
 
 
 def test_locomo_evidence_is_repaired_and_what_does_not_resolve_is_kept_and_counted(tmp_path):
-    files = {"conversations": write(tmp_path / "l.json", [{"sample_id": "conv-1", "conversation": BODY, "qa": QA}])}
-    corpus = load_corpus("locomo", files)
-    found = load_questions("locomo", "locomo", files, corpus.passages)
-    conform(corpus.passages, found)
+    _, found = locomo(tmp_path)
     assert holders(found, "conv-1:q0") == ["conv-1:D2:1", "conv-1:D10:1"]
     assert holders(found, "conv-1:q1") == ["conv-1:D2:2"]
     assert found.evidence.filter(question_id="conv-1:q1")["text"].to_list() == ["I ran."]
@@ -134,6 +138,13 @@ STEM_QUESTIONS = [
 ]
 
 
+def stem_questions(tmp_path, dataset: str) -> Questions:
+    passages = stem_corpus(tmp_path).passages
+    found = load_questions("stem", dataset, {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}, passages)
+    conform(passages, found)
+    return found
+
+
 def test_stem_keeps_the_first_of_equal_sentences_and_numbers_them_in_their_article(tmp_path):
     corpus = stem_corpus(tmp_path)
     expected = [("Bear:0", "Bear A bear sleeps in winter."), ("Bear:1", "It eats fish.")]
@@ -145,10 +156,7 @@ def test_stem_keeps_the_first_of_equal_sentences_and_numbers_them_in_their_artic
 
 
 def test_stem_drops_nothing_and_gold_inside_one_sentence_counts_once_with_all_its_words(tmp_path):
-    corpus = stem_corpus(tmp_path)
-    files = {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}
-    found = load_questions("stem", "stem", files, corpus.passages)
-    conform(corpus.passages, found)
+    found = stem_questions(tmp_path, "stem")
     expected = [["Bear:2", "Bear:3"], ["Spacetime:1", None], [None], ["Bear:0"]]
     assert [holders(found, name) for name in ("one", "two", "none", "joined")] == expected
     assert found.evidence.filter(question_id="joined")["text"].to_list() == ["a bear sleeps sleeps in winter"]
@@ -157,9 +165,7 @@ def test_stem_drops_nothing_and_gold_inside_one_sentence_counts_once_with_all_it
 
 
 def test_stem_old_drops_what_is_not_verbatim_and_the_questions_left_without(tmp_path):
-    corpus = stem_corpus(tmp_path)
-    files = {"questions": write(tmp_path / "q.json", STEM_QUESTIONS)}
-    found = load_questions("stem", "stem_old", files, corpus.passages)
+    found = stem_questions(tmp_path, "stem_old")
     assert found.questions["question_id"].to_list() == ["one", "two", "joined"]
     assert found.evidence["passage_id"].null_count() == 0
     assert (found.counts["evidence_dropped"], found.counts["questions_dropped"]) == (2, 1)
@@ -177,6 +183,14 @@ def novel_question(name: str, source: str, **keys) -> dict:
     return {"id": name, "source": source, "question": "Why?", "answer": "x", "question_type": "Fact Retrieval"} | keys
 
 
+def graphrag_bench(tmp_path, dataset: str, books: list[dict], questions: list[dict], **settings) -> Questions:
+    passages = load_corpus("graphrag_bench", {"corpus": write(tmp_path / "c.json", books)}).passages
+    files = {"questions": write(tmp_path / "q.json", questions)}
+    found = load_questions("graphrag_bench", dataset, files, passages, **settings)
+    conform(passages, found)
+    return found
+
+
 def test_graphrag_bench_parquet_and_json_give_the_same_passages(tmp_path):
     pl.DataFrame(BOOKS).write_parquet(tmp_path / "c.parquet")
     parquet = load_corpus("graphrag_bench", {"corpus": tmp_path / "c.parquet"})
@@ -187,14 +201,8 @@ def test_graphrag_bench_parquet_and_json_give_the_same_passages(tmp_path):
 
 
 def test_graphrag_bench_evidence_is_split_into_parts_and_the_known_repeated_id_renamed(tmp_path):
-    corpus = load_corpus("graphrag_bench", {"corpus": write(tmp_path / "c.json", BOOKS)})
-    questions = [
-        novel_question("Novel-55f0c0e2", "Novel-1", evidence="The cave has water.; Somebody drank it."),
-        novel_question("Novel-55f0c0e2", "Novel-2"),
-    ]
-    files = {"questions": write(tmp_path / "q.json", questions)}
-    found = load_questions("graphrag_bench", "novel_v2", files, corpus.passages)
-    conform(corpus.passages, found)
+    quoting = novel_question("Novel-55f0c0e2", "Novel-1", evidence="The cave has water.; Somebody drank it.")
+    found = graphrag_bench(tmp_path, "novel_v2", BOOKS, [quoting, novel_question("Novel-55f0c0e2", "Novel-2")])
     assert found.questions["question_id"].to_list() == ["Novel-55f0c0e2", "Novel-55f0c0e2#2"]
     assert found.questions["cluster_id"].to_list() == ["Novel-1", "Novel-2"]
     assert holders(found, "Novel-55f0c0e2") == ["Novel-1:1", None]
@@ -203,9 +211,7 @@ def test_graphrag_bench_evidence_is_split_into_parts_and_the_known_repeated_id_r
 
 
 def test_questions_about_a_single_corpus_are_their_own_clusters(tmp_path):
-    corpus = load_corpus("graphrag_bench", {"corpus": write(tmp_path / "c.json", BOOKS[:1])})
-    files = {"questions": write(tmp_path / "q.json", [novel_question(n, "Novel-1") for n in "ab"])}
-    found = load_questions("graphrag_bench", "medical_v1", files, corpus.passages)
+    found = graphrag_bench(tmp_path, "medical_v1", BOOKS[:1], [novel_question(n, "Novel-1") for n in "ab"])
     assert found.questions["cluster_id"].to_list() == ["a", "b"]
 
 
@@ -218,13 +224,16 @@ def test_an_unnamed_file_is_reported_by_its_name(kind):
         load_corpus(kind, {})
 
 
-def test_shuffling_moves_passages_inside_their_documents_only():
+def documents(names: str, count: int) -> pl.DataFrame:
+    """So many passages of each document."""
     rows = [
-        {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": "g", "position": n, "text": f"{doc} {n}"}
-        for doc in "ab"
-        for n in range(20)
+        {"doc_id": doc, "group_id": "g", "position": n, "text": f"{doc} {n}"} for doc in names for n in range(count)
     ]
-    passages = passages_frame(rows)
+    return passages_frame(row | {"passage_id": f"{row['doc_id']}:{row['position']}"} for row in rows)
+
+
+def test_shuffling_moves_passages_inside_their_documents_only():
+    passages = documents("ab", 20)
     found = shuffle_passages(passages, 7)
     assert found.sort("passage_id").drop("position").equals(passages.sort("passage_id").drop("position"))
     for doc in "ab":
@@ -236,9 +245,7 @@ def test_shuffling_moves_passages_inside_their_documents_only():
 
 
 def test_a_sample_of_documents_holds_every_smaller_sample_and_whole_documents():
-    passages = passages_frame(
-        {"passage_id": f"{d}:{n}", "doc_id": d, "text": "x"} for d in "abcdefgh" for n in range(3)
-    )
+    passages = documents("abcdefgh", 3)
     samples = [sample_documents(passages, n) for n in (2, 5, 100)]
     assert [s["doc_id"].n_unique() for s in samples] == [2, 5, 8]
     assert set(samples[0]["doc_id"]) < set(samples[1]["doc_id"])
@@ -256,15 +263,8 @@ def test_a_sample_of_questions_takes_so_many_of_each_named_split_and_all_others_
 
 
 def test_questions_about_texts_outside_a_sample_are_left_out_where_the_loader_knows_them(tmp_path):
-    texts = [{"corpus_name": name, "context": f"{name} slept. It rained."} for name in ("A", "B")]
-    files = {"corpus": write(tmp_path / "c.json", texts)}
-    questions = [
-        {"id": f"q{n}", "source": n, "question": "Who?", "answer": "x", "question_type": "t", "evidence": ""}
-        for n in "AB"
-    ]
-    corpus = load_corpus("graphrag_bench", files).passages.filter(pl.col("doc_id") == "A")
-    asked = {"questions": write(tmp_path / "q.json", questions)}
-    found = load_questions("graphrag_bench", "novel_v2", asked, corpus, sampled=True)
-    assert found.questions["question_id"].to_list() == ["qA"]
+    questions = [novel_question(f"q{n}", f"Novel-{n}") for n in (1, 2)]
+    found = graphrag_bench(tmp_path, "novel_v2", BOOKS[:1], questions, sampled=True)
+    assert found.questions["question_id"].to_list() == ["q1"]
     with pytest.raises(SecateurError, match=r"corpus\.documents is set, but format stem"):
-        load_questions("stem", "stem_dev", asked, corpus, sampled=True)
+        load_questions("stem", "stem_dev", {"questions": tmp_path / "q.json"}, passages_frame([]), sampled=True)

@@ -19,12 +19,10 @@ def said(text: str, role: str = "user", **mark) -> dict:
     return {"role": role, "content": text} | mark
 
 
-GOLD = [
-    said("Hello.", has_answer=False),
-    said("Hi.", "assistant", has_answer=False),
-    said("I keep seven hens.", has_answer=True),
-]
+GOLD = [said("Hello.", has_answer=False), said("Hi.", "assistant", has_answer=False)]
+GOLD += [said("I keep seven hens.", has_answer=True)]
 FILLER = [said("Good day.", "assistant"), said("Why is the sky blue?"), said(" "), said("Scattering.", "assistant")]
+FIRST, OTHER = "2023/05/01 (Mon) 10:00", "2023/05/02 (Tue) 10:00"
 RECORD = {
     "question_id": "q1",
     "question_type": "single-session-user",
@@ -32,12 +30,7 @@ RECORD = {
     "answer": 7,
     "question_date": "2023/05/30 (Tue) 18:10",
     "haystack_session_ids": ["answer_77", "sharegpt_1", "sharegpt_1", "ultra_2"],
-    "haystack_dates": [
-        "2023/06/20 (Tue) 02:21",
-        "2023/05/01 (Mon) 10:00",
-        "2023/05/02 (Tue) 10:00",
-        "2023/05/01 (Mon) 10:00",
-    ],
+    "haystack_dates": ["2023/06/20 (Tue) 02:21", FIRST, OTHER, FIRST],
     "haystack_sessions": [GOLD, FILLER, FILLER, []],
     "answer_session_ids": ["answer_77"],
 }
@@ -60,9 +53,6 @@ def refused(tmp_path, *records) -> str:
     return str(caught.value)
 
 
-# --- passages ------------------------------------------------------------------------------------
-
-
 def test_the_passages_are_the_users_turns_in_the_order_of_the_dates_keyed_by_place(tmp_path):
     passages = loaded(tmp_path, RECORD)[0].passages
     assert passages["passage_id"].to_list() == ["q1:1:1", "q1:2:1", "q1:0:0", "q1:0:2"]
@@ -80,18 +70,14 @@ def test_by_session_the_users_turns_are_joined_by_a_blank_and_a_session_without_
     assert passages["text"].to_list() == ["Why is the sky blue?"] * 2 + ["Hello. I keep seven hens."]
 
 
-def test_sessions_of_one_date_stay_in_the_order_of_the_file(tmp_path):
-    same = RECORD | {"haystack_dates": ["2023/05/01 (Mon) 10:00"] * 4}
-    corpus = loaded(tmp_path, same)[0]
-    assert corpus.passages["passage_id"].to_list() == ["q1:0:0", "q1:0:2", "q1:1:1", "q1:2:1"]
-    assert corpus.counts["histories_reordered"] == 0
-
-
-def test_what_is_no_passage_is_counted(tmp_path):
+def test_what_is_no_passage_is_counted_and_sessions_of_one_date_stay_in_the_order_of_the_file(tmp_path):
     expected = {"passages": 4, "documents": 1, "sessions": 4, "sessions_empty": 1}
     expected |= {"sessions_without_user_turn": 1, "sessions_begun_by_assistant": 2, "session_ids_repeated": 1}
     expected |= {"histories_reordered": 1, "assistant_turns": 5, "user_turns_empty": 2}
     assert loaded(tmp_path, RECORD)[0].counts == expected
+    corpus = loaded(tmp_path, RECORD | {"haystack_dates": [FIRST] * 4})[0]
+    assert corpus.passages["passage_id"].to_list() == ["q1:0:0", "q1:0:2", "q1:1:1", "q1:2:1"]
+    assert corpus.counts["histories_reordered"] == 0
 
 
 @pytest.mark.parametrize("kind", LEVELS)
@@ -100,9 +86,6 @@ def test_no_id_of_a_session_gets_out(tmp_path, kind):
     corpus, found = loaded(tmp_path, RECORD, kind=kind)
     texts = [value for frame in (corpus.passages, found.evidence) for row in frame.iter_rows() for value in row]
     assert not [t for t in texts if isinstance(t, str) and any(name in t for name in RECORD["haystack_session_ids"])]
-
-
-# --- questions and evidence ----------------------------------------------------------------------
 
 
 def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
@@ -148,7 +131,8 @@ def test_what_is_doubtful_about_questions_is_counted(tmp_path):
     assert counts["questions_before_their_evidence"] == counts["answers_that_are_numbers"] == 0
 
 
-# --- bad input -----------------------------------------------------------------------------------
+def sessions(*turns) -> dict:
+    return {"haystack_sessions": [*turns, [], [], []][:4]}
 
 
 @pytest.mark.parametrize(
@@ -161,23 +145,19 @@ def test_what_is_doubtful_about_questions_is_counted(tmp_path):
         ({"haystack_dates": ["2023/05/01 (Mon) 10:00"]}, "haystack_session_ids 4, haystack_dates 1"),
         ({"haystack_dates": [3] * 4}, "haystack_dates[0] must be like '2023/05/20 (Sat) 02:21', found 3"),
         ({"haystack_session_ids": [1, 2, 3, 4]}, "haystack_session_ids holds 1, texts are needed"),
-        ({"haystack_sessions": [3, [], [], []]}, "session 0 must be a list of turns, found 3"),
-        ({"haystack_sessions": [[{"role": "user"}], [], [], []]}, "session 0 turn 0: content is missing"),
-        ({"haystack_sessions": [[said("x", "system")], [], [], []]}, "role must be user or assistant, found 'system'"),
-        (
-            {"haystack_sessions": [[], [said("x", has_answer="yes")], [], []]},
-            "session 1 turn 0: has_answer must be true or false, found 'yes'",
-        ),
+        (sessions(3), "session 0 must be a list of turns, found 3"),
+        (sessions([{"role": "user"}]), "session 0 turn 0: content is missing"),
+        (sessions([said("x", "system")]), "role must be user or assistant, found 'system'"),
+        (sessions([], [said("x", has_answer="yes")]), "session 1 turn 0: has_answer must be true or false, found 'yes'"),
     ],
-)
+)  # fmt: skip
 def test_a_record_of_another_form_is_named_with_what_is_wrong(tmp_path, changed, message):
     assert message in refused(tmp_path, RECORD | changed)
 
 
 def test_a_field_that_is_missing_and_an_id_that_comes_twice(tmp_path):
-    assert "object 0: haystack_dates is missing" in refused(
-        tmp_path, {k: v for k, v in RECORD.items() if k != "haystack_dates"}
-    )
+    without = {k: v for k, v in RECORD.items() if k != "haystack_dates"}
+    assert "object 0: haystack_dates is missing" in refused(tmp_path, without)
     assert "object 1 (q1): question_id is already used by object 0" in refused(tmp_path, RECORD, RECORD)
 
 
@@ -186,9 +166,6 @@ def test_questions_without_their_passages(tmp_path):
     (tmp_path / "histories.json").write_text(json.dumps([RECORD | {"question_id": "q2"}]))
     with pytest.raises(SecateurError, match=r"1 questions \(e.g. q2\) without passages"):
         load_questions("longmemeval", "longmemeval", {"histories": tmp_path / "histories.json"}, corpus.passages)
-
-
-# --- the shipped synthetic histories -------------------------------------------------------------
 
 
 def test_the_synthetic_file_is_what_its_script_writes():

@@ -60,39 +60,21 @@ def server():
         yield f"http://127.0.0.1:{httpd.server_port}"
 
 
-@pytest.mark.parametrize("status", [302, 307, 308])
-def test_an_address_that_sends_elsewhere_is_followed(server, tmp_path, status):
-    found = fetch(entry(url=f"{server}/moved/{status}/bears.json"), tmp_path / "bears.json")
-    assert (tmp_path / "bears.json").read_bytes() == CONTENT
-    assert found.bytes == len(CONTENT)
-
-
 def test_every_address_is_the_raw_form_of_its_source():
     registry = load_registry(REGISTRY)
     assert len(registry) == 28
     for file in registry.values():
         repository, _, rest = file.source.partition("@")
         commit, _, path = rest.partition(":")
-        if file.url is not None:
-            hub = f"https://huggingface.co/datasets/{repository}/resolve/{commit}/{path}"
-            raw = f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
-            assert file.url in (raw, hub, ADDRESSES.get(file.name))
+        hub = f"https://huggingface.co/datasets/{repository}/resolve/{commit}/{path}"
+        raw = f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+        assert file.url in (None, raw, hub, ADDRESSES.get(file.name))
         assert file.licence and file.note
-
-
-def test_only_longmemeval_has_no_checksum_yet():
-    registry = load_registry(REGISTRY).values()
-    assert {file.name for file in registry if not file.sha256} == {"longmemeval_s_cleaned.json", "longmemeval_s.json"}
-
-
-def test_what_is_without_an_address_names_what_to_use_instead():
-    without = [file for file in load_registry(REGISTRY).values() if file.url is None]
-    by_name = {file.name: file for file in without}
-    assert "stem_question_dev.json" in by_name
-    assert len(by_name) == 1
-    assert "stem_old" in by_name["stem_question_dev.json"].instead[0]
-    assert "dataset stem)" in by_name["stem_question_dev.json"].instead[1]
-    assert all(file.instead for file in without)
+    unchecked = {file.name for file in registry.values() if not file.sha256}
+    assert unchecked == {"longmemeval_s_cleaned.json", "longmemeval_s.json"}
+    (without,) = (file for file in registry.values() if file.url is None)
+    assert "stem_old" in without.instead[0]  # what to use instead
+    assert "dataset stem)" in without.instead[1]
 
 
 @pytest.mark.parametrize("form", ["list", "lines"])
@@ -131,37 +113,36 @@ def test_the_mirrors_plain_copy_comes_before_its_gzipped_one_and_both_before_the
     assert (zipped.bytes, zipped.sha256) == (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
 
 
-def test_a_download_is_verified_and_put_in_place_alone(tmp_path, server):
-    result = fetch(entry(url=f"{server}/bears.json"), tmp_path / "raw" / "bears.json")
-    assert result.source == f"{server}/bears.json"
-    assert [path.name for path in (tmp_path / "raw").iterdir()] == ["bears.json"]
+@pytest.mark.parametrize("moved", ["", "/moved/302", "/moved/307", "/moved/308"])
+def test_a_download_is_followed_where_it_was_sent_verified_and_put_in_place_alone(tmp_path, server, moved):
+    folder, url = tmp_path / "raw", f"{server}{moved}/bears.json"
+    folder.mkdir()
+    (folder / ".bears.json.part").write_bytes(b"half")  # of a fetch that was killed
+    found = fetch(entry(url=url), folder / "bears.json")
+    assert (found.source, found.bytes) == (url, len(CONTENT))
+    assert (folder / "bears.json").read_bytes() == CONTENT
+    assert [path.name for path in folder.iterdir()] == ["bears.json"]
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("/nothing", "404"), ("/other.json", "wrong checksum"), ("/cut.json", "truncated")]
+    ("path", "said"),
+    [
+        ("/nothing", "404"),
+        ("/other.json", "wrong checksum"),
+        ("/cut.json", "truncated"),
+        ("http://127.0.0.1:1/x", r"http://127\.0\.0\.1:1/x "),
+    ],
 )
-def test_a_failed_download_says_why_names_the_mirror_setting_and_leaves_nothing(tmp_path, server, path, said):
+@pytest.mark.parametrize("before", [None, CONTENT])
+def test_a_failed_download_says_why_names_the_mirror_setting_and_leaves_what_there_was(
+    tmp_path, server, path, said, before
+):
+    place = tmp_path / "raw" / "bears.json"
+    place.parent.mkdir()
+    if before is not None:
+        place.write_bytes(before)
     with pytest.raises(SecateurError, match=said) as caught:
-        fetch(entry(url=server + path), tmp_path / "raw" / "bears.json")
+        fetch(entry(url=path if path.startswith("http") else server + path), place)
     assert "bears.json" in str(caught.value)
     assert "MIRROR=DIR" in str(caught.value)
-    assert not list((tmp_path / "raw").iterdir())
-
-
-def test_an_unreachable_address_is_named(tmp_path):
-    with pytest.raises(SecateurError, match=r"http://127\.0\.0\.1:1/x .*MIRROR=DIR"):
-        fetch(entry(url="http://127.0.0.1:1/x"), tmp_path / "bears.json")
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_a_killed_fetch_left_behind_is_overwritten(tmp_path, server):
-    (tmp_path / ".bears.json.part").write_bytes(b"half")
-    fetch(entry(url=f"{server}/bears.json"), tmp_path / "bears.json")
-    assert [path.name for path in tmp_path.iterdir()] == ["bears.json"]
-
-
-def test_a_failed_fetch_leaves_an_earlier_good_file_alone(tmp_path, server):
-    (tmp_path / "bears.json").write_bytes(CONTENT)
-    with pytest.raises(SecateurError):
-        fetch(entry(url=f"{server}/other.json"), tmp_path / "bears.json")
-    assert (tmp_path / "bears.json").read_bytes() == CONTENT
+    assert [file.read_bytes() for file in place.parent.iterdir()] == ([] if before is None else [before])

@@ -73,6 +73,7 @@ def test_evidence_is_counted_over_the_questions_whose_gold_resolves():
     assert row(frame, "evidence_per_question") == (2, 1.5, 1, 1.5, 2)
     assert row(frame, "evidence_sessions_per_question") == (2, 1.5, 1, 1.5, 2)
     assert row(frame, "one_evidence")[:2] == (2, 0.5)
+    assert row(described(evidence=EVIDENCE[3:]), "one_evidence")[:2] == (1, 1.0)
 
 
 def test_a_types_share_is_of_all_questions_and_answers_are_measured_by_type():
@@ -84,14 +85,10 @@ def test_a_types_share_is_of_all_questions_and_answers_are_measured_by_type():
 
 
 def test_what_a_data_set_does_not_have_has_no_row():
-    frame = described(
-        [p | {"session_id": None} for p in PASSAGES], [q | {"answer": None} for q in QUESTIONS], EVIDENCE[2:3]
-    )
+    passages, questions = [p | {"session_id": None} for p in PASSAGES], [q | {"answer": None} for q in QUESTIONS]
     expected = {"passages_per_group", "tokens_per_passage", "candidates_per_question", "questions"}
-    assert set(frame["statistic"]) == expected
+    assert set(described(passages, questions, EVIDENCE[2:3])["statistic"]) == expected
 
-
-# --- the report ----------------------------------------------------------------------------------
 
 PUBLISHED = """\
 ecs:
@@ -116,19 +113,13 @@ def test_the_report_shows_each_statistic_and_what_is_published_beside_it(tmp_pat
     assert ["questions of a type, share: x", "3", "0.67", "", "", ""] in lines
     assert "ECS, table 3" in part["note"]
     assert len(lines) == frame.height
+    assert set(LABELS) == set(frame["statistic"])
 
 
-def test_without_published_figures_there_is_no_column_for_them(tmp_path):
+def test_without_published_figures_there_is_no_column_for_them_and_of_another_form_they_are_refused(tmp_path):
     (part,) = statistics_part("yours", described().with_columns(dataset=pl.lit("yours")), stated(tmp_path))
     assert "published" not in tidy(part["table"]).heads
     assert statistics_part("third", described().with_columns(dataset=pl.lit("yours")), stated(tmp_path)) == []
-
-
-def test_every_statistic_has_its_words():
-    assert set(LABELS) == set(described()["statistic"])
-
-
-def test_a_published_statistic_of_another_form_is_refused(tmp_path):
     with pytest.raises(SecateurError, match="ecs, statistics 0: keys missing or unknown: state, stated"):
         stated(tmp_path, PUBLISHED.replace("stated:", "state:"))
 

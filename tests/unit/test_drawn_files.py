@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
-from tests.support.report_rows import WHOLE
+from tests.support.report_rows import metric, pair
 
 from secateur.core.artifacts import write_json
 from secateur.core.tables.catalog import TABLES
@@ -19,50 +18,32 @@ CONFIG = {
 }
 
 
-def table(name: str, rows: list[dict]) -> pl.DataFrame:
-    return TABLES[name].frame(rows)
-
-
 def files(root: Path, n: int, units: int) -> dict[str, str]:
     """The names of the files of an experiment whose figures rest on so much, with what is in them."""
     home = root / "results/experiments/tiny"
     for record in (home / "run.json", home / "report/run.json"):
         write_json(record, {"config": CONFIG})
-    own = WHOLE | {"n": n, "units": units, "low": 0.1, "high": 0.9}
-    named = {"metric": "evidence_recall@claim", "system": "secateur", "baseline": "plain", "baseline_scorer": None}
-    pair = own | named | {"axis": "ranker", "difference": 0.3, "p": 0.001, "p_holm": 0.001}
-    metrics = [
-        own | {"system": system, "metric": f"evidence_recall@{at}", "value": value, "published": False}
-        for system, value in (("secateur", 0.5), ("plain", 0.2))
-        for at in (64, 128, "claim")
-    ]
-    made = drawings(
-        root,
-        "tiny",
-        table("metrics", metrics),
-        table("comparisons", [pair]),
-        table("equal_quality", []),
-        root / "figures",
-        "svg",
-    )
+    of = {"n": n, "units": units, "low": 0.1, "high": 0.9}
+    compared = [pair("secateur", "plain", difference=0.3, p=0.001, p_holm=0.001, **of)]
+    metrics = []
+    for system, value in (("secateur", 0.5), ("plain", 0.2)):
+        metrics += [metric(system, f"evidence_recall@{at}", value, **of) for at in (64, 128, "claim")]
+    rows = {"metrics": metrics, "comparisons": compared, "equal_quality": []}
+    tables = [TABLES[name].frame(own) for name, own in rows.items()]
+    made = drawings(root, "tiny", *tables, root / "figures", "svg")
     return {path.name: path.read_text(encoding="utf-8") for path in made}
 
 
-def test_an_experiment_has_its_differences_and_its_curves_as_files(tmp_path):
-    made = files(tmp_path, 40, 30)
-    assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
-    assert "n 40, 30 units" in made["differences-toy.svg"]
-    assert "tokens sent" in made["evidence_recall-toy-blind.svg"]
-    assert all(LIGHT["graph"] in drawn for drawn in made.values())
-
-
-@pytest.mark.parametrize(("n", "units"), [(5, 3), (15, 15), (50, 9)])
-def test_few_questions_have_their_means_and_intervals_too_hollow(tmp_path, n, units):
+@pytest.mark.parametrize(("n", "units", "hollow"), [(40, 30, False), (5, 3, True), (15, 15, True), (50, 9, True)])
+def test_an_experiment_has_its_differences_and_its_curves_as_files_hollow_over_few_questions(
+    tmp_path, n, units, hollow
+):
     made = files(tmp_path, n, units)
     assert set(made) == {"differences-toy.svg", "evidence_recall-toy-blind.svg"}
     assert all(LIGHT["graph"] in drawn for drawn in made.values())
+    assert "tokens sent" in made["evidence_recall-toy-blind.svg"]
     assert f"n {n}, {units} units" in made["differences-toy.svg"]
-    assert f"fill: {LIGHT['paper']}; stroke: {LIGHT['graph']}" in made["differences-toy.svg"]
+    assert (f"fill: {LIGHT['paper']}; stroke: {LIGHT['graph']}" in made["differences-toy.svg"]) == hollow
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
