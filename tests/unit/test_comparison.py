@@ -14,7 +14,17 @@ from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.ecs.names import matched_baselines
-from secateur.evaluation.comparison import AXES, Row, claims, differences, paired_differences, pairs, summarise
+from secateur.evaluation.comparison import (
+    AXES,
+    Row,
+    axes_of,
+    claims,
+    differences,
+    paired_differences,
+    pairs,
+    summarise,
+    to_best,
+)
 from secateur.evaluation.figure import Figure
 from secateur.planning.plan import variants
 
@@ -228,6 +238,24 @@ def test_those_that_are_named_are_met_besides_the_strongest_with_or_without_the_
     }
     found = compared([*listed("bm25", "zsum", suffix="+answer", aware=True), SIGNED], against=("bm25",))
     assert ("ecs", "signed", "rankers", "bm25+answer", "named") in of(found)
+
+
+def test_the_best_row_is_one_of_those_that_measure_the_most_questions():
+    rows = [PLAIN, OURS, replace(CHANCE, ranks=False)]
+    means = {PLAIN.key: 0.5, OURS.key: 0.9, CHANCE.key: 1.0}
+    fewer = {PLAIN.key: 8, OURS.key: 3, CHANCE.key: 8}
+    assert [(row.system, best.system) for row, best, _ in to_best(rows, means, fewer)] == [
+        ("secateur", "title_zsum"),
+        ("ecs", "title_zsum"),
+    ]
+    equal = dict.fromkeys(fewer, 8)
+    assert {best.system for _, best, _ in to_best(rows, means, equal)} == {"secateur"}
+
+
+def test_a_system_of_one_ranker_keeps_its_axes_whatever_scored_it():
+    variant = {"axes": {"ranker": "graph"}, "listed": ""}
+    assert axes_of(variant, "bm25") == axes_of(variant, None) == (("ranker", "graph"),)
+    assert axes_of({"axes": {"ranker": "list:all"}, "listed": ":all"}, None) == (("ranker", "list:all"),)
 
 
 def test_a_policy_is_compared_within_its_own_variant():
