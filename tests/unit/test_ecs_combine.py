@@ -151,16 +151,6 @@ def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec)
     assert set(best.select("question_id", "passage_id").iter_rows()) == set(gold.iter_rows())
 
 
-def test_a_distilled_scorer_asks_no_label_of_the_question_it_scores():
-    features_, gold, folds = table()
-    spec, one = {"kind": "distilled", "label": "label", "of": ["x", "y"]}, features_["question_id"][0]
-    known, _ = joined(features_, spec, False, gold, folds)
-    unlabelled = pl.when(pl.col("question_id") != one).then("label").alias("label")
-    found, _ = joined(features_.with_columns(unlabelled), spec, False, gold, folds)
-    asked = pl.col("question_id") == one
-    assert found.filter(asked).equals(known.filter(asked))
-
-
 FITTED = {"kind": "fitted", "of": ["x"]}
 DISTILLED = {"kind": "distilled", "label": "label", "of": ["x"]}
 FEATURES, GOLD, FOLDS = table()
@@ -181,13 +171,6 @@ ONE_FOLD = dict.fromkeys(FOLDS, 0)
 def test_a_scorer_that_has_nothing_to_fit_to_says_so(spec, frame, gold, folds, message):
     with pytest.raises(SecateurError, match=message):
         joined(frame, spec, False, gold, folds)
-
-
-def test_nothing_to_join_gives_no_rows():
-    found, weights = joined(FEATURES.with_columns(x=pl.lit(None, pl.Float64)), FITTED, False, GOLD, FOLDS)
-    assert found.columns == ["question_id", "passage_id", "value"]
-    assert found.is_empty()
-    assert weights == {}
 
 
 # --- transferred -------------------------------------------------------------------------------
@@ -211,3 +194,5 @@ def test_weights_of_sets_without_gold_or_candidates_are_refused():
         with pytest.raises(SecateurError, match=r"the other sets of rankers\.fitted_on have no gold candidate\. Fix: "):
             transferred(FEATURES, FITTED, False, others)
     assert transferred(empty, FITTED, False, [(FEATURES, GOLD)])[0].is_empty()
+    nothing, weights = joined(empty, FITTED, False, GOLD, FOLDS)
+    assert (nothing.columns, nothing.height, weights) == (["question_id", "passage_id", "value"], 0, {})

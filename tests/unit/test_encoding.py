@@ -22,11 +22,7 @@ def test_context_and_answer_are_tokenised_together_and_split_at_the_contexts_len
     assert one.ids == tokens(lm, "Question: What? Answer:" + answer)
     assert one.ids[: one.start] == tokens(lm, "Question: What? Answer:")
     assert lm.tokenizer.decode(one.ids[one.start :]) == answer
-
-
-def test_trailing_spaces_of_the_context_belong_to_the_answer(tiny_lm):
-    lm = tiny_lm()
-    assert encode(lm, "Answer:  ", "June") == encode(lm, "Answer:", "  June")
+    assert encode(lm, "Answer:  ", answer) == encode(lm, "Answer:", f"  {answer}")  # its spaces are the answer's
 
 
 def test_a_context_without_answer_is_read_as_it_stands(tiny_lm):
@@ -43,12 +39,8 @@ def test_bos_stands_first_once_where_the_tokenizer_adds_one(tiny_lm):
     written = encode(with_bos, Rendered("<s>Question:"), " yes")
     assert written == encode(with_bos, "Question:", " yes")
     assert written.ids.count(0) == 1
-
-
-def test_a_tokenizer_that_has_bos_and_does_not_add_it_gets_none(tiny_lm):
-    lm = tiny_lm()
-    lm.tokenizer.add_special_tokens({"bos_token": "<s>"})
-    assert type(lm.encoder)(lm.tokenizer, 64).prefix == ()
+    without.tokenizer.add_special_tokens({"bos_token": "<s>"})  # it has one, and does not add it
+    assert type(without.encoder)(without.tokenizer, 64).prefix == ()
 
 
 @pytest.mark.parametrize("bos", [False, True])
@@ -84,8 +76,5 @@ def test_the_question_has_a_probability_only_where_it_is_whole(tiny_lm):
     lost = encode(tiny_lm(window=len(one.read) - low), text, " June", span)
     assert kept.ids[slice(*kept.asked)] == one.ids[low:high]
     assert lost.asked is None
-
-
-def test_a_question_at_the_very_beginning_has_one_after_bos_alone(tiny_lm):
-    assert encode(tiny_lm(), "What? Answer:", " June", (0, 5)).asked is None
+    assert encode(tiny_lm(), "What? Answer:", " June", (0, 5)).asked is None  # nothing stands before it
     assert encode(tiny_lm(bos=True), "What? Answer:", " June", (0, 5)).asked[0] == 1
