@@ -115,9 +115,6 @@ def test_a_calibrated_score_is_the_z_score_over_the_other_drawn_passages():
     assert values["other"][0] is None  # no null was drawn for it
 
 
-# --- joined ------------------------------------------------------------------------------------
-
-
 def table(questions: int = 4) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
     """Candidates whose gold one has the highest x, and y says nothing; (features, gold, folds)."""
     rng = np.random.default_rng(3)
@@ -171,9 +168,6 @@ ONE_FOLD = dict.fromkeys(FOLDS, 0)
 def test_a_scorer_that_has_nothing_to_fit_to_says_so(spec, frame, gold, folds, message):
     with pytest.raises(SecateurError, match=message):
         joined(frame, spec, False, gold, folds)
-
-
-# --- transferred -------------------------------------------------------------------------------
 
 
 def test_weights_of_other_sets_are_those_of_all_their_questions_and_score_this_set():

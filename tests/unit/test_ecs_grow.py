@@ -63,9 +63,6 @@ def test_candidates_that_say_the_same_of_the_question_differ_by_their_fixed_part
     assert flat.utility((), range(3)) == FIXED.tolist()
 
 
-# --- the choice, with utilities that can be counted by hand ---------------------------------------
-
-
 @dataclass(frozen=True)
 class Facts(Growth):
     """Utilities are the facts of a passage that C does not hold."""
@@ -103,8 +100,6 @@ def test_a_utility_is_read_once_for_all_selections(growth, monkeypatch):
     assert growth.select(3) == chosen
     assert growth.select(2) == chosen[:2]
 
-
-# --- lazy scoring selects what eager scoring does, and nothing if no utility exceeds tau --------------------
 
 NAN = float("nan")
 

@@ -82,8 +82,6 @@ def test_answer_aware_forms_of_the_pooled_rankings_alone_are_summed_by_the_same_
     assert set(summed_pairs(every, BY)["passage_id"]) == {"a", "b", "c", "d"}
 
 
-# --- with chance -------------------------------------------------------------------------------
-
 NAMES = [f"p{n}" for n in range(8)]
 PASSAGES = pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "tokens": [80, 10, 70, 20, 60, 30, 50, 40]})
 QUARTILE = {"p1": 0, "p3": 0, "p5": 1, "p7": 1, "p6": 2, "p4": 2, "p2": 3, "p0": 3}
@@ -117,9 +115,6 @@ def test_a_candidate_that_is_drawn_stays_one_row_and_a_passage_by_chance_is_no_c
 def test_questions_that_are_not_probed_have_their_candidates_alone():
     own = pool({"q1"}, 1).filter(question_id="q2").select("passage_id", "rank", "probed", "quartile", "turn")
     assert own.rows() == [(f"p{n}", n, False, None, None) for n in range(3)]
-
-
-# --- the stage ---------------------------------------------------------------------------------
 
 
 def proposed(ecs, **dataset) -> pl.DataFrame:
@@ -159,8 +154,6 @@ def test_a_subset_is_scored_and_a_subset_is_probed(ecs):
     assert set(pool_["question_id"]) == {"q0", "q1"}
     assert set(pool_.filter("probed")["question_id"]) == set(pool_.drop_nulls("turn")["question_id"]) == {"q0"}
 
-
-# --- what is shown -----------------------------------------------------------------------------
 
 TURNS = pl.DataFrame(
     [

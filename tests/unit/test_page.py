@@ -24,8 +24,8 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
     return TABLES[name].frame(rows)
 
 
-def flagged(*rows: dict) -> pl.DataFrame:
-    return with_enough_data(table("comparisons", list(rows)), 10)
+def told(rows: list[dict]) -> pl.DataFrame:
+    return with_enough_data(named(table("metrics", rows)), 10)
 
 
 FAMILIES = {"secateur": "graph", "secateur:dense": "graph", "apr": "graph"}
@@ -37,7 +37,8 @@ FAMILIES |= {"title_zsum": "lexical", "rankers": "lexical"}
 
 def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
     rows = [pair("secateur", "title_zsum"), pair("secateur:dense", "secateur", axis="form"), pair("apr", "title_zsum")]
-    parts = paired_parts("toy", flagged(*rows, pair("secateur", "title_zsum", metric="answer_gain@claim")))
+    rows += [pair("secateur", "title_zsum", metric="answer_gain@claim")]
+    parts = paired_parts("toy", with_enough_data(table("comparisons", rows), 10))
     assert [part["title"] for part in parts] == ["Paired differences: ranker", "Paired differences: form"]
     names = [line[:2] for line in parts[0]["table"].texts()]
     assert names == [["secateur", "title_zsum"], ["apr", "title_zsum"]]
@@ -47,14 +48,11 @@ def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
 
 
 def test_the_tokens_that_were_used_stand_beside_each_budget():
-    rows = [metric("secateur", f"{name}@{b}", v) for b in (64, 128) for name, v in (("evidence_recall", 0.5),)]
-    rows += [metric("secateur", "tokens@64", 60.4)]
-    _, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
+    rows = [metric("secateur", f"evidence_recall@{budget}", 0.5) for budget in (64, 128)]
+    _, part = recall_parts("toy", told([*rows, metric("secateur", "tokens@64", 60.4)]), "blind")
     assert part["table"].heads == ["system", "64 tokens", "128 tokens"]
-    assert (
-        markdown(part["table"]).splitlines()[-1]
-        == "| secateur | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
-    )
+    shown = markdown(part["table"]).splitlines()[-1]
+    assert shown == "| secateur | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +65,7 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
 def test_a_mean_of_fewer_questions_or_with_the_answer_is_never_bold(other, shown):
     rows = [metric("secateur", "evidence_recall@64", 0.5), metric("beam", "evidence_recall@64", 0.4)]
     rows += [metric("other", "evidence_recall@64", 0.9, **other)]
-    drawn, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
+    drawn, part = recall_parts("toy", told(rows), "blind")
     lines = markdown(part["table"]).splitlines()
     assert any(line.startswith(shown) for line in lines)
     assert "| secateur | **0.500** (0.400 to 0.600) |" in lines
@@ -76,11 +74,10 @@ def test_a_mean_of_fewer_questions_or_with_the_answer_is_never_bold(other, shown
 
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
-    rows = [
-        metric("secateur", name, v)
-        for name, v in (values | {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}).items()
-    ]
-    drawn, part = gain_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind", {})
+    values |= {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}
+    drawn, part = gain_parts(
+        "toy", told([metric("secateur", name, value) for name, value in values.items()]), "blind", {}
+    )
     assert "secateur" in drawn["figures"][0][0]
     expected = ["system", "64 tokens", "128 tokens", "another question's, 64", "above it, 64", "closed book"]
     assert part["table"].heads == expected
@@ -91,21 +88,13 @@ def test_gains_stand_by_budget_then_their_controls():
 
 def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
-    empty = {name: TABLES[name].empty().with_columns(**keys) for name in ("growth", "score_quantiles", "acceptance")}
-    empty |= {name: TABLES[name].empty().with_columns(**keys) for name in ("dataset_statistics", "frontier")}
-    return Figures(
-        metrics=table("metrics", metrics),
-        comparisons=table("comparisons", comparisons),
-        leaders=table("leaders", []),
-        equal_quality=table("equal_quality", []),
-        drawings=[],
-        growth=empty["growth"],
-        statistics=empty["dataset_statistics"],
-        stated=pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String)),
-        spreads=empty["score_quantiles"],
-        accepted=empty["acceptance"],
-        frontiers=empty["frontier"],
-    )
+    own = {"growth": "growth", "statistics": "dataset_statistics", "spreads": "score_quantiles"}
+    own |= {"accepted": "acceptance", "frontiers": "frontier"}
+    empty = {name: TABLES[of].empty().with_columns(**keys) for name, of in own.items()}
+    empty |= {name: table(name, []) for name in ("leaders", "equal_quality")}
+    stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
+    both = {"metrics": table("metrics", metrics), "comparisons": table("comparisons", comparisons)}
+    return Figures(drawings=[], stated=stated, **both, **empty)
 
 
 def drawn(name: str, rows: list[dict], pairs: list[dict], **more) -> str:
@@ -162,45 +151,6 @@ def test_a_page_of_too_few_questions_or_units_has_means_intervals_and_curves_and
     assert "<td>+0.100<small>+0.020 to +0.200</small></td>" in page
     assert "not enough data" in page
     assert not re.findall(r">significant<|do not differ|holds more", page)
-
-
-def test_the_differences_have_a_plot_and_all_lines_as_a_table_behind_the_fold():
-    names = [f"secateur{n}" for n in range(12)]
-    rows = [metric(name, CLAIM, 0.1 + n / 100) for n, name in enumerate(("title_zsum", *names))]
-    pairs = [pair(n, "title_zsum", p_holm=0.01, difference=0.1 + i / 100, n=40) for i, n in enumerate(names)]
-    page = drawn("tiny", rows, pairs, families=FAMILIES | dict.fromkeys(names, "graph"))
-    assert "toy: secateur11 holds more evidence" in page.partition('<div id="leaderboard">')[0]
-    folded = page.partition('<h2 id="more">')[2].partition('<h2 id="files">')[0]
-    assert (
-        len(re.findall(r'role="img" aria-label="toy: secateur11 holds more evidence', folded)) == 2
-    )  # wide and narrow
-    table = folded.partition("Differences to the best plain ranking")[2].partition("</table>")[0]
-    assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', table) == names[::-1]
-
-
-def test_a_data_set_is_told_from_its_curves_to_its_policy():
-    names = ("evidence_recall@64", "rouge_l", "answer_gain@claim", "answer_gain@64", "memory_evidence_recall")
-    rows = [metric("secateur", name, 0.5) for name in names]
-    policies = {"policy": 0.5, "fixed:a/b/c": 0.4}
-    rows += [
-        metric("policy", f"policy_{of}", v, c) for c, v in policies.items() for of in ("utility", "accuracy", "tokens")
-    ]
-    took = {"cpu_seconds": 9.0, "peak_bytes": 1e9, "sent_cpu_seconds": 8.0, "sent_peak_bytes": 1e9}
-    costs = [{"dataset": "toy", "system": "secateur", "order": "blind"} | took]
-    page = drawn("tiny", rows, [], costs=costs)
-    opened, _, folded = page.partition('<h2 id="more">')
-    assert re.findall("<h3>([^<]+)</h3>", opened) == [
-        "Order-blind: what contexts hold, by the tokens that are sent",
-        "Answers under each context",
-        "What it costs",
-        "secateur: what memory saves within a session, order-blind",
-        "policy: what the compression policy is worth",
-    ]
-    assert "<summary>Order-blind: answer gain at equal tokens" in folded
-
-
-def test_every_line_of_every_table_has_a_head():
-    page = small(40, 20)
     lines = re.findall(r"<tr[^>]*>(<.*?)</tr>", page)
     assert len(lines) > 10
     assert not [line for line in lines if not line.startswith(('<th scope="row">', '<th scope="col">'))]
