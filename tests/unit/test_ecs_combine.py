@@ -51,12 +51,6 @@ def test_a_scorer_is_answer_aware_where_what_it_is_made_of_is():
     assert not answer_aware(["signed"], {})  # a ranking of that name is none under a model
 
 
-def test_needed_are_all_features_and_labels_once():
-    made = {"a": {"kind": "null", "of": "js"}, "b": {"kind": "sum", "of": ["bm25", "pmi_q"]}}
-    made |= {"c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
-    assert needed_features(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
-
-
 @pytest.mark.parametrize(
     ("name", "scores", "expected"),
     [
@@ -85,9 +79,12 @@ def test_overlap_counts_the_question_s_content_words_in_what_is_said_and_by_whom
     assert found[OVERLAP].to_list() == [1.0, 3.0, 2.0]
 
 
-def test_an_unknown_feature_names_the_nearest_one():
+def test_an_unknown_feature_names_the_nearest_one_and_needed_are_all_features_and_labels_once():
     with pytest.raises(SecateurError, match=r"feature 'signd' is not known; allowed: bm25, bm25\+answer, .*'signed'"):
         features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, ["signd"])
+    made = {"a": {"kind": "null", "of": "js"}, "b": {"kind": "sum", "of": ["bm25", "pmi_q"]}}
+    made |= {"c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
+    assert needed_features(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
 
 
 def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():

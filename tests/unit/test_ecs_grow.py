@@ -41,6 +41,8 @@ def said(growth, naive, shown) -> float:
 def test_under_an_empty_context_a_utility_is_the_fixed_part_and_the_weighted_z_score(growth):
     z = (growth.pmi_q - growth.pmi_q.mean()) / growth.pmi_q.std()
     np.testing.assert_allclose(growth.utility((), [2, 0]), (FIXED + 2 * z)[[2, 0]])
+    flat = Growth(growth.lm, growth.cfg, QUESTION, PASSAGES, FIXED, np.zeros(3), 2.0)
+    assert flat.utility((), range(3)) == FIXED.tolist()  # where candidates say the same of the question
 
 
 def test_given_c_it_is_the_shift_that_one_sequence_at_a_time_gives_on_the_same_scale(growth, naive):
@@ -56,11 +58,6 @@ def test_a_selection_begins_with_the_best_by_itself_and_holds_no_passage_twice(g
     assert chosen[0] == int(np.argmax(first))
     assert len(set(chosen)) == len(chosen) == 2
     assert sorted(growth.select(9)) == [0, 1, 2]
-
-
-def test_candidates_that_say_the_same_of_the_question_differ_by_their_fixed_part_alone(growth):
-    flat = Growth(growth.lm, growth.cfg, QUESTION, PASSAGES, FIXED, np.zeros(3), 2.0)
-    assert flat.utility((), range(3)) == FIXED.tolist()
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,7 @@ def test_a_passage_that_repeats_another_does_not_join_it():
     assert FACTS.select(3, 0.0) == [0, 2]
     assert FACTS.select(3, 1.0) == [0]
     assert FACTS.select(3, float("inf")) == []
-
-
-def test_noise_is_a_quantile_of_the_utilities_under_the_empty_context():
-    assert (FACTS.quantile(0.5), FACTS.quantile(1.0)) == (2.0, 3.0)
+    assert (FACTS.quantile(0.5), FACTS.quantile(1.0)) == (2.0, 3.0)  # of the utilities under the empty context
 
 
 def test_what_needs_the_questions_probability_is_refused_where_the_question_stands_first(ecs):

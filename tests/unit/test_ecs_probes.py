@@ -52,6 +52,8 @@ def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     texts = ["Question: What", "Mira", "Jonas left his flat by June 1994 . " * 2, "Question: What"]
     found = generate(lm, [ids(lm, t) for t in texts], 6, greedily)
     assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
+    (sampled,) = generate(lm, [ids(lm, texts[0])], 6, sampling(1e-3, [3]))  # at a low temperature it is that one too
+    assert sampled.tokens == found[0].tokens
 
 
 def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
@@ -85,13 +87,6 @@ def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, 
         assert base == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, alone, 8)), abs=1e-4)
         assert context == pytest.approx(kl_along(lm, naive, ours, alone, greedy(lm, naive, ours, 8)), abs=1e-4)
         assert p != 1 or base == pytest.approx(0, abs=1e-4)
-
-
-def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
-    lm = tiny_lm()
-    context = ids(lm, "Question: What")
-    sampled, best = (generate(lm, [context], 5, choose)[0] for choose in (sampling(1e-3, [3]), greedily))
-    assert sampled.tokens == best.tokens
 
 
 def test_the_judges_sentences_are_the_papers():

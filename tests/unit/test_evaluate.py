@@ -83,11 +83,13 @@ def refused(clone):
     return refuse
 
 
+def option_files(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for place in ("conf", evaluate.RANKERS) for path in (root / place).rglob("*")}
+
+
 def written(root: Path) -> set[str]:
     """The option files and rankers that git does not know."""
-    places = [Path("conf"), Path(evaluate.RANKERS)]
-    known, found = ({path.relative_to(at) for one in places for path in (at / one).rglob("*")} for at in (ROOT, root))
-    return {str(path) for path in found - known}
+    return option_files(root) - option_files(ROOT)
 
 
 def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems_of_those_names(clone, tmp_path):
@@ -220,19 +222,20 @@ def test_systems_of_yours_that_an_override_leaves_out_are_named(tmp_path, capsys
     assert "left out: mine; experiment.systems is bm25" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("key", ["evidence", "nothing else"])
+@pytest.mark.parametrize("evidence", [True, False])
 def test_answers_are_measured_by_default_at_the_tokens_that_rows_send_and_a_switch_leaves_them_out(
-    tmp_path, capsys, key
+    tmp_path, capsys, evidence
 ):
-    asked = [{name: row[name] for name in ("id", "question", "answer", key) if name in row} for row in QUESTIONS]
-    name = evaluate.experiment_of(folder(tmp_path / "own", questions=asked))
-    switch = ", which a language model reads. Without it: --set experiment.gains=false" if key == "evidence" else ""
-    assert f"answer gain of 4 questions{switch}" in capsys.readouterr().out
+    bare = [{key: row[key] for key in ("id", "question", "answer")} for row in QUESTIONS]
+    name = evaluate.experiment_of(folder(tmp_path / "own", questions=QUESTIONS if evidence else bare))
+    said = capsys.readouterr().out
+    assert "answer gain of 4 questions" in said
     spec = option(Path("conf"), "dataset", name)
     assert (spec.gain, spec.gain_at) == (40, (512,))
     assert option(Path("conf"), "experiment", name).gains
     assert all(v.gained for v in variants(Path("conf"), name))
-    if key == "evidence":
+    if evidence:  # else nothing would be left to measure
+        assert "which a language model reads. Without it: --set experiment.gains=false" in said
         assert not any(v.gained for v in variants(Path("conf"), name, ("experiment.gains=false",)))
 
 

@@ -99,26 +99,19 @@ def test_gold_is_stored_of_training_questions_alone_and_only_where_asked_for(gol
     assert stored == ("Because." if source == GOLD else "said", source)
 
 
-def test_a_transcript_carries_only_what_is_new():
-    shown = Transcript(100)
-    assert shown.show([("a", 10), ("b", 10), ("a", 10)]) == ["a", "b"]
-    assert shown.show([("b", 10), ("c", 10)]) == ["c"]
-    assert list(shown) == ["a", "b", "c"]
-
-
-def test_the_oldest_units_leave_a_full_window_and_are_sent_again():
-    shown = Transcript(20)
-    shown.show([("a", 10), ("b", 10)])
-    assert shown.show([("c", 10)]) == ["c"]
-    assert list(shown) == ["b", "c"]
-    assert shown.show([("a", 10)]) == ["a"]
-
-
-def test_what_a_question_needs_stays_even_where_it_overflows_the_window():
-    shown = Transcript(5)
-    assert shown.show([("a", 10), ("b", 10)]) == ["a", "b"]
-    assert shown.show([("c", 10), ("a", 10)]) == ["c"]  # `a` is still there, and is needed
-    assert list(shown) == ["a", "c"]
+@pytest.mark.parametrize(
+    ("window", "questions"),
+    [
+        (100, [("aba", "ab", "ab"), ("bc", "c", "abc")]),  # only what is new, each once
+        (20, [("ab", "ab", "ab"), ("c", "c", "bc"), ("a", "a", "ca")]),  # the oldest leave, and are sent again
+        (5, [("ab", "ab", "ab"), ("ca", "c", "ac")]),  # what a question needs stays, though it overflows the window
+    ],
+)
+def test_a_transcript_carries_what_is_new_and_holds_what_the_window_lets_it(window, questions):
+    shown = Transcript(window)
+    for asked, sent, held in questions:
+        assert shown.show([(unit, 10) for unit in asked]) == list(sent)
+        assert list(shown) == list(held)
 
 
 @pytest.mark.parametrize(("most", "block"), [(20, 0), (10, 1), (9, 2), (0, 2)])

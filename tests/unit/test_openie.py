@@ -119,16 +119,12 @@ def test_constructions(facts, text, expected):
     assert [fact for fact in expected if fact not in found] == [], found
 
 
-def test_triples_come_in_text_order(facts):
+def test_triples_come_in_text_order_with_originals_as_written(parser, facts):
     tails = [tail for _, _, tail in facts("In 1998, Larry Page founded Google in Menlo Park.")]
     assert tails == ["1998", "Google", "Menlo Park"]
-
-
-def test_originals_are_as_written(parser):
     [[fact]], _ = extract(parser, ["The old wolves never hunt the deer."])
-    expected = ("The old wolves", "never hunt", "the deer")
-    assert (fact.head_original, fact.relation_original, fact.tail_original) == expected
-    assert not fact.resolved
+    expected = ("The old wolves", "never hunt", "the deer", False)
+    assert (fact.head_original, fact.relation_original, fact.tail_original, fact.resolved) == expected
 
 
 @pytest.mark.parametrize(
@@ -189,16 +185,6 @@ def test_no_pronoun_and_nothing_empty_comes_out(parser):
     assert not [fact for fact in triples if is_pronoun(fact.head) or is_pronoun(fact.tail)]
 
 
-def test_the_batch_size_changes_nothing(parser):
-    assert extract(parser, TEXTS, batch_size=1) == extract(parser, TEXTS, batch_size=16)
-
-
-def test_one_list_for_each_text_and_a_count_of_the_dropped(parser):
-    lists, dropped = extract(parser, ["", "Rome is Rome.", "Bears eat fish."])
-    assert [len(facts) for facts in lists] == [0, 0, 1]
-    assert dropped["self"] == 1
-
-
 def saved(folder, tags, deps):
     """A small pipeline with these labels, untrained."""
     import spacy
@@ -245,3 +231,10 @@ def test_the_reverse_of_a_pair_is_dropped_within_a_sentence_alone(parser):
     turn, *apart = extract(parser, ["Ann called Bob. Bob visited Ann.", "Ann called Bob.", "Bob visited Ann."])[0]
     assert turn == [fact for facts in apart for fact in facts]
     assert len(turn) == 2
+
+
+def test_each_text_has_a_list_whatever_the_batch_and_the_dropped_are_counted(parser):
+    assert extract(parser, TEXTS, batch_size=1) == extract(parser, TEXTS, batch_size=16)
+    lists, dropped = extract(parser, ["", "Rome is Rome.", "Bears eat fish."])
+    assert [len(facts) for facts in lists] == [0, 0, 1]
+    assert dropped["self"] == 1

@@ -50,12 +50,7 @@ CSV = (  # nano-graphrag encloses a text in quotes, and doubles none inside
 )
 ENTITIES = f'-----Entities-----\nid,title,description,degree\n0,GHENT,"{TEXTS[1]}",2\n\n\n-----Relationships-----\nx'
 GOAL = "\n---Goal---\nAnswer.\n"
-FACTS_OF_HIPPORAG = json.dumps({"fact": [["ann lee", "born in", "ghent"], ["kent", "is", "wet"]]})
-FILTER = (
-    "[[ ## question ## ]]\n{}\n\n[[ ## fact_before_filter ## ]]\n"
-    + FACTS_OF_HIPPORAG.replace("{", "{{").replace("}", "}}")
-    + "\n\nRespond with the fields."
-)
+OFFERED = json.dumps({"fact": [["ann lee", "born in", "ghent"], ["kent", "is", "wet"]]})
 PARAGRAPH = f"Convert the paragraph.\nParagraph:\n```\n{BOTH}\n```\n" + '{"named_entities": ["Ghent"]}'
 RECORDS = f'("entity"<|>"Example"<|>"x")\n-Real Data-\nText: {BOTH}\n######################\nOutput:'
 KEYWORDS = f'{{"high_level_keywords": []}}\n---Real Data---\nUser Query: {QUESTION}\n\n---Output---\n'
@@ -139,7 +134,8 @@ def test_a_passage_with_marks_of_records_is_one_record():
 )
 def test_the_filter_of_hipporag_keeps_what_shares_a_phrase_with_the_question(question, phrases, kept):
     named = SimpleNamespace(phrases=lambda _: phrases)
-    said = hipporag2.reply(user(FILTER.format(question)), named)
+    asked = f"[[ ## question ## ]]\n{question}\n\n[[ ## fact_before_filter ## ]]\n{OFFERED}\n\nRespond with the fields."
+    said = hipporag2.reply(user(asked), named)
     assert json.loads(said.split("\n")[1]) == {"fact": kept}
 
 

@@ -206,20 +206,13 @@ def test_embeddings_come_as_numbers_or_packed_and_never_of_token_ids(started):
 
 
 @pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        *((message, None) for message in ({}, {"choices": []}, [1])),
-        *(({"choices": [{"message": said}]}, None) for said in ({"content": 3}, None)),
-        ({"choices": [{"message": {"content": None, "refusal": "I will not."}}]}, "I will not."),
-    ],
+    "reply", [{}, {"choices": []}, {"choices": [{"message": {"content": 3}}]}, {"choices": [{"message": None}]}, [1]]
 )
-def test_what_is_no_completion_is_no_reply_and_a_refusal_is_one(message, text):
-    response = SimpleNamespace(json=lambda: message)
-    if text:
-        assert _completion_text(response) == text
-        return
+def test_what_is_no_completion_is_no_reply_and_a_refusal_is_one(reply):
     with pytest.raises(Unusable):
-        _completion_text(response)
+        _completion_text(SimpleNamespace(json=lambda: reply))
+    refused = {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}
+    assert _completion_text(SimpleNamespace(json=lambda: refused)) == "I will not."
 
 
 def test_a_call_is_passed_on_as_it_is_and_its_reply_is_kept(adapter, tmp_path):

@@ -207,22 +207,29 @@ ALL_AXES = "{assembly: [{form: dense}], retriever: [paper], reranker: [pmi_q], e
 )
 def test_an_axis_varies_the_systems_that_depend_on_it(write, arguments, systems):
     found = write(**{"systems": "[secateur]"} | arguments)
-    assert {v.system.partition(":")[1] + v.system.partition(":")[2] for v in found} == {"", *systems.split()}
+    assert {v.system.removeprefix(v.base) for v in found} == {"", *systems.split()}
     assert {v.base for v in found} == {v.system.partition(":")[0] for v in found}
 
 
+SESSIONS = {"datasets": "[toy_dialogue]", "systems": "[secateur]", "studies": "[sessions]"}
+DISTRACTORS = {"datasets": "[red_herrings, locomo, stem]", "systems": "[rankers]", "studies": "[distractors]"}
+POLICY = {"datasets": "[stem_old_test, stem]", "systems": "[]", "studies": "[policy]"}
+POLICY |= {"axes": "{memory: [none], assembly: [{form: dense}]}"}
+
+
 @pytest.mark.parametrize(
-    ("datasets", "systems", "study", "expected"),
+    ("arguments", "expected", "others"),
     [
-        ("toy_dialogue", "secateur", "sessions", {("toy_dialogue", "sessions", "blind")}),
-        ("red_herrings, locomo, stem", "", "distractors", {("red_herrings", "distractors", None)}),
-        ("stem_old_test, stem", "", "policy", {("stem_old_test", name, "blind") for name in ("policy", "policy:none")}),
+        (SESSIONS, {("toy_dialogue", "sessions", "blind")}, set()),  # of a dialogue, over its own graph
+        (DISTRACTORS, {("red_herrings", "distractors", None)}, {"red_herrings", "locomo", "stem"}),  # labelled alone
+        (POLICY, {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}, set()),
     ],
 )
-def test_a_study_has_rows_on_the_data_that_it_is_of(write, datasets, systems, study, expected):
-    axes = "{memory: [none], assembly: [{form: dense}]}" if study == "policy" else "{}"
-    found = write(datasets=f"[{datasets}]", systems=f"[{systems}]", studies=f"[{study}]", axes=axes)
-    assert rows(v for v in found if v.study == study) == expected
+def test_a_study_has_rows_on_the_data_that_it_is_of(write, arguments, expected, others):
+    found = write(**arguments)
+    assert rows(v for v in found if v.study) == expected
+    assert {v.study for v in found} - {None} == {arguments["studies"].strip("[]")}
+    assert {v.dataset for v in found if not v.study} == others
 
 
 def test_a_dialogue_takes_the_selection_path_with_its_own_rankers_and_an_override_names_other_data(write):
@@ -247,16 +254,10 @@ def test_variants_differ_in_the_axis_that_was_changed_and_in_no_other(write):
     found = write(systems="[title_zsum, secateur]", axes=axes)
     own = axes_of(found, "secateur")
     assert differing(own, axes_of(found, "title_zsum")) == {"ranker"}
-    for name, axis in {
-        "dense": {"form"},
-        "lines": {"form", "placement"},
-        "stop": {"packing"},
-        "best_first": {"placement"},
-        "pmi_q": {"reranker"},
-        "gemma3_270m": {"reader"},
-        "paper": {"ranker"},
-    }.items():
-        assert differing(own, axes_of(found, f"secateur:{name}")) == axis
+    changed = {"dense": "form", "lines": "form placement", "stop": "packing", "best_first": "placement"}
+    changed |= {"pmi_q": "reranker", "gemma3_270m": "reader", "paper": "ranker"}
+    for name, axes in changed.items():
+        assert differing(own, axes_of(found, f"secateur:{name}")) == set(axes.split())
 
 
 def test_the_order_is_no_axis_and_a_list_of_rankers_writes_from_one_graph_for_both(write):

@@ -171,6 +171,7 @@ def test_a_pair_needs_more_than_the_margin_and_statistics_count_ties_coverage_an
     value = np.array([[0.5, 0.48, 0.3], [0.1, 0.1, 0.1]])
     pairs = preference_pairs(value, 0.05)
     assert list(zip(pairs.question, pairs.chosen, pairs.rejected, strict=True)) == [(0, 0, 2), (0, 1, 2)]
+    assert len(preference_pairs(np.array([[0.5, 0.25]]), 0.25)) == 0  # a margin is exceeded, not met
     found = pair_statistics(value, 0.05, lattice(0, 0))
     expected = {"questions": 2, "pairs": 2, "coverage": 0.5, "ties": pytest.approx(4 / 6)}
     expected |= {"equal": 0.5, "pairs_question": 0, "pairs_answer": 0, "pairs_facts": 2}
