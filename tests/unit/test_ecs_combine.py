@@ -51,12 +51,6 @@ def test_a_scorer_is_answer_aware_where_what_it_is_made_of_is():
     assert not answer_aware(["signed"], {})  # a ranking of that name is none under a model
 
 
-def test_needed_are_all_features_and_labels_once():
-    made = {"a": {"kind": "null", "of": "js"}, "b": {"kind": "sum", "of": ["bm25", "pmi_q"]}}
-    made |= {"c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
-    assert needed_features(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
-
-
 @pytest.mark.parametrize(
     ("name", "scores", "expected"),
     [
@@ -85,9 +79,12 @@ def test_overlap_counts_the_question_s_content_words_in_what_is_said_and_by_whom
     assert found[OVERLAP].to_list() == [1.0, 3.0, 2.0]
 
 
-def test_an_unknown_feature_names_the_nearest_one():
+def test_an_unknown_feature_names_the_nearest_one_and_needed_are_all_features_and_labels_once():
     with pytest.raises(SecateurError, match=r"feature 'signd' is not known; allowed: bm25, bm25\+answer, .*'signed'"):
         features(POOL, QUESTIONS, PASSAGES, UTILITIES, STATISTICS, SCORES, ["signd"])
+    made = {"a": {"kind": "null", "of": "js"}, "b": {"kind": "sum", "of": ["bm25", "pmi_q"]}}
+    made |= {"c": {"kind": "distilled", "label": "kl_first", "of": ["bm25", "signed"]}}
+    assert needed_features(SCORES, made) == ["signed", "pmi_q", "js", "bm25", "kl_first"]
 
 
 def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():
@@ -113,9 +110,6 @@ def test_a_calibrated_score_is_the_z_score_over_the_other_drawn_passages():
     assert values["d1"] == (pytest.approx(0), True)
     assert values["d2"] == (pytest.approx(3 / root), True)
     assert values["other"][0] is None  # no null was drawn for it
-
-
-# --- joined ------------------------------------------------------------------------------------
 
 
 def table(questions: int = 4) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
@@ -151,16 +145,6 @@ def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec)
     assert set(best.select("question_id", "passage_id").iter_rows()) == set(gold.iter_rows())
 
 
-def test_a_distilled_scorer_asks_no_label_of_the_question_it_scores():
-    features_, gold, folds = table()
-    spec, one = {"kind": "distilled", "label": "label", "of": ["x", "y"]}, features_["question_id"][0]
-    known, _ = joined(features_, spec, False, gold, folds)
-    unlabelled = pl.when(pl.col("question_id") != one).then("label").alias("label")
-    found, _ = joined(features_.with_columns(unlabelled), spec, False, gold, folds)
-    asked = pl.col("question_id") == one
-    assert found.filter(asked).equals(known.filter(asked))
-
-
 FITTED = {"kind": "fitted", "of": ["x"]}
 DISTILLED = {"kind": "distilled", "label": "label", "of": ["x"]}
 FEATURES, GOLD, FOLDS = table()
@@ -183,16 +167,6 @@ def test_a_scorer_that_has_nothing_to_fit_to_says_so(spec, frame, gold, folds, m
         joined(frame, spec, False, gold, folds)
 
 
-def test_nothing_to_join_gives_no_rows():
-    found, weights = joined(FEATURES.with_columns(x=pl.lit(None, pl.Float64)), FITTED, False, GOLD, FOLDS)
-    assert found.columns == ["question_id", "passage_id", "value"]
-    assert found.is_empty()
-    assert weights == {}
-
-
-# --- transferred -------------------------------------------------------------------------------
-
-
 def test_weights_of_other_sets_are_those_of_all_their_questions_and_score_this_set():
     own = FEATURES.with_columns(x=pl.col("y"), y=pl.col("x"))  # here y tells the gold, elsewhere x
     z = lambda names: standardised(FEATURES.select(names).to_numpy(), np.arange(4) * 3)  # noqa: E731
@@ -211,3 +185,5 @@ def test_weights_of_sets_without_gold_or_candidates_are_refused():
         with pytest.raises(SecateurError, match=r"the other sets of rankers\.fitted_on have no gold candidate\. Fix: "):
             transferred(FEATURES, FITTED, False, others)
     assert transferred(empty, FITTED, False, [(FEATURES, GOLD)])[0].is_empty()
+    nothing, weights = joined(empty, FITTED, False, GOLD, FOLDS)
+    assert (nothing.columns, nothing.height, weights) == (["question_id", "passage_id", "value"], 0, {})

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from secateur.core.errors import SecateurError
 from secateur.ecs.reading.pairs import base_readings, base_rows, encode, pair_rows
 from secateur.ecs.reading.template import Passage, Question, require_pmi_q
-from secateur.ecs.selection.grow import Growth
+from secateur.ecs.selection.grow import Growth, greedy
 
 QUESTION = Question("q1", "What had she swallowed?")
 PASSAGES = [
@@ -39,6 +41,8 @@ def said(growth, naive, shown) -> float:
 def test_under_an_empty_context_a_utility_is_the_fixed_part_and_the_weighted_z_score(growth):
     z = (growth.pmi_q - growth.pmi_q.mean()) / growth.pmi_q.std()
     np.testing.assert_allclose(growth.utility((), [2, 0]), (FIXED + 2 * z)[[2, 0]])
+    flat = Growth(growth.lm, growth.cfg, QUESTION, PASSAGES, FIXED, np.zeros(3), 2.0)
+    assert flat.utility((), range(3)) == FIXED.tolist()  # where candidates say the same of the question
 
 
 def test_given_c_it_is_the_shift_that_one_sequence_at_a_time_gives_on_the_same_scale(growth, naive):
@@ -54,18 +58,6 @@ def test_a_selection_begins_with_the_best_by_itself_and_holds_no_passage_twice(g
     assert chosen[0] == int(np.argmax(first))
     assert len(set(chosen)) == len(chosen) == 2
     assert sorted(growth.select(9)) == [0, 1, 2]
-
-
-def test_nothing_joins_below_the_threshold(growth):
-    assert growth.select(3, float("inf")) == []
-
-
-def test_candidates_that_say_the_same_of_the_question_differ_by_their_fixed_part_alone(growth):
-    flat = Growth(growth.lm, growth.cfg, QUESTION, PASSAGES, FIXED, np.zeros(3), 2.0)
-    assert flat.utility((), range(3)) == FIXED.tolist()
-
-
-# --- the choice, with utilities that can be counted by hand ---------------------------------------
 
 
 @dataclass(frozen=True)
@@ -86,11 +78,8 @@ def test_a_passage_that_repeats_another_does_not_join_it():
     assert FACTS.select(1) == [0]
     assert FACTS.select(3, 0.0) == [0, 2]
     assert FACTS.select(3, 1.0) == [0]
-
-
-def test_noise_is_a_quantile_of_the_utilities_under_the_empty_context():
-    assert FACTS.quantile(0.5) == 2.0
-    assert FACTS.quantile(1.0) == 3.0
+    assert FACTS.select(3, float("inf")) == []
+    assert (FACTS.quantile(0.5), FACTS.quantile(1.0)) == (2.0, 3.0)  # of the utilities under the empty context
 
 
 def test_what_needs_the_questions_probability_is_refused_where_the_question_stands_first(ecs):
@@ -104,3 +93,49 @@ def test_a_utility_is_read_once_for_all_selections(growth, monkeypatch):
     monkeypatch.setattr("secateur.ecs.selection.grow.pair_rows", None)  # a second reading would fail
     assert growth.select(3) == chosen
     assert growth.select(2) == chosen[:2]
+
+
+NAN = float("nan")
+
+
+def eager(utility, tokens, tau, most):
+    """Algorithm 1 with every candidate scored anew at every step."""
+    chosen, left, rest = [], most, list(range(len(tokens)))
+    while rest:
+        values = utility(tuple(chosen), rest)
+        known = [(-v, n) for v, n in zip(values, rest, strict=True) if not np.isnan(v)]
+        if not known or -min(known)[0] <= tau or tokens[min(known)[1]] > left:
+            break
+        best = min(known)[1]
+        chosen.append(best)
+        left -= tokens[best]
+        rest.remove(best)
+    return chosen
+
+
+SETS = st.lists(st.sets(st.integers(0, 9), max_size=5), min_size=1, max_size=8)
+
+
+@given(SETS, st.lists(st.integers(1, 9), min_size=10, max_size=10), st.integers(0, 6), st.integers(0, 12), st.data())
+def test_lazy_and_eager_agree_where_utilities_fall(facts, weights, tau, most, data):
+    tokens = data.draw(st.lists(st.integers(0, 5), min_size=len(facts), max_size=len(facts)))
+    broken = data.draw(st.sets(st.integers(0, len(facts) - 1), max_size=2))
+    asked = []
+
+    def utility(context, candidates):
+        """New weight: submodular, so it falls as the context grows."""
+        asked.append(len(candidates))
+        held = set().union(*(facts[n] for n in context)) if context else set()
+        return [NAN if n in broken else float(sum(weights[f] for f in facts[n] - held)) for n in candidates]
+
+    lazily = greedy(utility, tokens, tau, most)
+    scored = sum(asked)
+    asked.clear()
+    assert lazily == eager(utility, tokens, tau, most)
+    assert scored <= sum(asked) + 1  # it never asks more, but for what led and then fell
+
+
+def test_greedy_selects_nothing_where_nothing_is_above_the_threshold():
+    assert greedy(lambda c, n: [0.0] * len(n), [1, 1], 0.0, 9) == []
+    assert greedy(lambda c, n: [NAN] * len(n), [1, 1], 0.0, 9) == []
+    assert greedy(lambda c, n: [], [], 0.0, 9) == []

@@ -49,11 +49,6 @@ def test_an_unknown_scorer_is_refused():
         candidates(both, NOBODY, {"bm52": 1.0}, 2, 2)
 
 
-def test_what_is_summed_are_the_pairs_of_both_forms_of_the_pooled_rankings_alone():
-    every = pl.concat([ranking("bm25", "a", "b"), ranking("bm25+answer", "b", "c"), ranking("dense", "d")])
-    assert set(summed_pairs(every, BY).rows()) == {("q1", "a"), ("q1", "b"), ("q1", "c")}
-
-
 def test_rankings_are_summed_by_weight_and_so_is_whom_the_question_names():
     both = pl.concat([ranking("bm25", "a", "b", "c"), ranking("dense", "c", "b", "a")])
     named = pl.DataFrame({"question_id": ["q1"] * 4, "passage_id": list("abcx"), "value": [0.0, 0.0, 1.0, 1.0]})
@@ -67,9 +62,7 @@ def test_rankings_are_summed_by_weight_and_so_is_whom_the_question_names():
 def test_what_a_ranking_does_not_keep_counts_as_its_lowest():
     first, second = list("abcdef"), list("bcdefa")
     whole = pl.concat([ranking("bm25", *first), ranking("dense", *second)])
-    cut = pl.concat(
-        [ranking("bm25", *first), ranking("dense", *second).head(3)]
-    )  # `a` is beyond the last that it keeps
+    cut = pl.concat([ranking("bm25", *first), ranking("dense", *second).head(3)])  # its `a` is not kept
     orders = [candidates(both, NOBODY, BY | {"dense": 1.0}, 6, 0)["passage_id"].to_list() for both in (whole, cut)]
     assert orders[0].index("a") == orders[0].index("b") + 2
     assert orders[1].index("a") > orders[1].index("c")  # at the mean of what is kept it would stand second
@@ -81,13 +74,13 @@ def test_equal_sums_stay_in_the_order_of_the_rankings():
     assert candidates(both, NOBODY, {"bm25": 1.0, "dense": 1.0}, 3, 0)["passage_id"].to_list() == ["b", "c", "a"]
 
 
-def test_answer_aware_forms_are_summed_by_the_same_weights():
+def test_answer_aware_forms_of_the_pooled_rankings_alone_are_summed_by_the_same_weights():
     forms = [ranking("bm25", "a", "b"), ranking("bm25+answer", "c", "d"), ranking("dense+answer", "d", "c")]
-    found = candidates(pl.concat([*forms, ranking("dense", "a", "b")]), NOBODY, {"bm25": 1.0, "dense": 3.0}, 1, 1)
+    every = pl.concat([*forms, ranking("dense", "a", "b"), ranking("tfidf", "e")])
+    found = candidates(every, NOBODY, {"bm25": 1.0, "dense": 3.0}, 1, 1)
     assert found.select("passage_id", "free").rows() == [("a", True), ("d", False)]
+    assert set(summed_pairs(every, BY)["passage_id"]) == {"a", "b", "c", "d"}
 
-
-# --- with chance -------------------------------------------------------------------------------
 
 NAMES = [f"p{n}" for n in range(8)]
 PASSAGES = pl.DataFrame({"passage_id": NAMES, "group_id": ["g"] * 8, "tokens": [80, 10, 70, 20, 60, 30, 50, 40]})
@@ -108,30 +101,20 @@ def test_one_more_than_the_draws_is_drawn_from_each_quartile_of_length():
     drawn = pool({"q1"}, 0).drop_nulls("turn")
     assert drawn.sort("quartile").select("quartile", "turn").rows() == [(n, 0) for n in range(4)]
     assert all(QUARTILE[p] == quartile for p, quartile in drawn.select("passage_id", "quartile").rows())
-    everything = pool({"q1"}, 1).filter(question_id="q1")
-    assert everything.sort("quartile", "turn").select("quartile", "turn").rows() == [(n // 2, n % 2) for n in range(8)]
+    every = pool({"q1"}, 1).filter(question_id="q1")
+    assert every.sort("quartile", "turn").select("quartile", "turn").rows() == [(n // 2, n % 2) for n in range(8)]
 
 
 def test_a_candidate_that_is_drawn_stays_one_row_and_a_passage_by_chance_is_no_candidate():
     rows = pool({"q1"}, 1).filter(question_id="q1").drop_nulls("turn").sort("passage_id")
-    assert rows.select("passage_id", ranked=pl.col("rank").is_not_null()).rows() == [
-        (p, p in ("p0", "p1", "p2")) for p in NAMES
-    ]
-    assert rows["free"].to_list() == rows["probed"].to_list() == rows["rank"].is_not_null().to_list()
+    ranked = [p in ("p0", "p1", "p2") for p in NAMES]
+    assert rows["passage_id"].to_list() == NAMES
+    assert rows["free"].to_list() == rows["probed"].to_list() == rows["rank"].is_not_null().to_list() == ranked
 
 
 def test_questions_that_are_not_probed_have_their_candidates_alone():
-    own = pool({"q1"}, 1).filter(question_id="q2")
-    assert own.select("passage_id", "rank", "probed", "quartile", "turn").rows() == [
-        (p, n, False, None, None) for n, p in enumerate(["p0", "p1", "p2"])
-    ]
-
-
-def test_another_seed_draws_other_passages_for_some():
-    assert len({tuple(pool({"q1"}, 0, seed).drop_nulls("turn")["passage_id"].sort()) for seed in range(6)}) > 1
-
-
-# --- the stage ---------------------------------------------------------------------------------
+    own = pool({"q1"}, 1).filter(question_id="q2").select("passage_id", "rank", "probed", "quartile", "turn")
+    assert own.rows() == [(f"p{n}", n, False, None, None) for n in range(3)]
 
 
 def proposed(ecs, **dataset) -> pl.DataFrame:
@@ -151,16 +134,10 @@ def proposed(ecs, **dataset) -> pl.DataFrame:
         for q in asked["question_id"]
         for scorer, names in (("bm25", ["p0", "p1", "p2"]), ("bm25+answer", ["p3", "p0"]))
     ]
-    inputs = {
-        "questions": asked,
-        "passages": pl.DataFrame(
-            {"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)], "speaker": ["Ann"] * 8}
-        ),
-        "evidence": pl.DataFrame({"question_id": ["q0", "q1", "q2"], "passage_id": ["p0"] * 3}),
-        "rankings": pl.concat(forms),
-    }
-    outputs = {}
-    propose_passages.run(cfg, inputs, outputs, None)
+    said = {"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)], "speaker": ["Ann"] * 8}
+    evidence = pl.DataFrame({"question_id": ["q0", "q1", "q2"], "passage_id": ["p0"] * 3})
+    inputs, outputs = {"questions": asked, "passages": pl.DataFrame(said), "evidence": evidence}, {}
+    propose_passages.run(cfg, inputs | {"rankings": pl.concat(forms)}, outputs, None)
     return outputs["pool"]
 
 
@@ -177,8 +154,6 @@ def test_a_subset_is_scored_and_a_subset_is_probed(ecs):
     assert set(pool_["question_id"]) == {"q0", "q1"}
     assert set(pool_.filter("probed")["question_id"]) == set(pool_.drop_nulls("turn")["question_id"]) == {"q0"}
 
-
-# --- what is shown -----------------------------------------------------------------------------
 
 TURNS = pl.DataFrame(
     [

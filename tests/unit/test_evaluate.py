@@ -21,6 +21,7 @@ from secateur.stage.contract import Context
 ROOT = Path(__file__).parents[2]
 RANKER = "from secateur.config.plugins import NoSettings as Settings\n\n\ndef score(settings, group, questions, seed):\n    ...\n"
 PASSAGES = [{"id": f"{doc}:{n}", "doc": doc, "text": f"Ann {n} bought {doc}."} for doc in "abc" for n in range(4)]
+CONTEXT = {"question_id": "q0", "text": "Ann."}
 QUESTIONS = [{"id": f"q{n}", "question": "Who bought it?", "answer": "Ann", "evidence": [f"a:{n}"]} for n in range(4)]
 
 
@@ -47,11 +48,48 @@ def folder(path: Path, passages=PASSAGES, questions=QUESTIONS) -> Path:
     return path
 
 
+def texts_in(path: Path, quotations: list[str], **files: str) -> Path:
+    """A folder of texts, with a question for each quotation."""
+    path.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (path / f"{name}.txt").write_bytes(text.encode())
+    asked = [{"id": f"q{n}", "question": "Who?", "evidence_text": [quoted]} for n, quoted in enumerate(quotations)]
+    lines(path / "questions.jsonl", asked)
+    return path
+
+
+@pytest.fixture
+def check(capsys):
+    """What `secateur check` says of a folder."""
+
+    def said(path: Path) -> str:
+        capsys.readouterr()
+        evaluate.check(path)
+        return capsys.readouterr().out
+
+    return said
+
+
+@pytest.fixture
+def refused(clone):
+    """That an experiment is refused, with what is said, and nothing written."""
+
+    def refuse(said: list[str], *args, **kwargs) -> None:
+        with pytest.raises(SecateurError) as error:
+            evaluate.experiment_of(*args, **kwargs)
+        assert [text for text in said if text not in str(error.value)] == []
+        assert written(clone) == set()
+
+    return refuse
+
+
+def option_files(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for place in ("conf", evaluate.RANKERS) for path in (root / place).rglob("*")}
+
+
 def written(root: Path) -> set[str]:
     """The option files and rankers that git does not know."""
-    known = {str(path.relative_to(ROOT)) for place in ("conf", evaluate.RANKERS) for path in (ROOT / place).rglob("*")}
-    found = {str(path.relative_to(root)) for place in ("conf", evaluate.RANKERS) for path in (root / place).rglob("*")}
-    return found - known
+    return option_files(root) - option_files(ROOT)
 
 
 def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems_of_those_names(clone, tmp_path):
@@ -79,26 +117,27 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
     assert option(Path("conf"), "dataset", name).folder == str(own)
     assert (clone / evaluate.RANKERS / "shortest.py").resolve() == tmp_path / "shortest.py"
     option_file.write_text(written_for)
-    before = {file: (clone / file).stat().st_mtime_ns for file in written(clone)}
+    options = [clone / file for file in written(clone) if not file.endswith("shortest.py")]
+    before = [file.stat().st_mtime_ns for file in options]
     assert evaluate.experiment_of(own, None, given) == name
-    assert {file: (clone / file).stat().st_mtime_ns for file in before if not file.endswith("shortest.py")} == {
-        file: time for file, time in before.items() if not file.endswith("shortest.py")
-    }
+    assert [file.stat().st_mtime_ns for file in options] == before
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("rows", "said"),
     [
-        ({"id": "q0", "context": "Ann."}, "line 1: unknown key 'context'; did you mean 'text'.*question_id is missing"),
-        ({"question_id": "q9", "text": "Ann."}, "line 1: unknown question 'q9'"),
-        ({"question_id": "q0", "text": "Ann.", "passages": ["z:0"]}, "line 1: passage 'z:0' does not resolve"),
+        (
+            [{"id": "q0", "context": "Ann."}],
+            ["line 1: unknown key 'context'; did you mean 'text'", "question_id is missing"],
+        ),
+        ([{"question_id": "q9", "text": "Ann."}], ["line 1: unknown question 'q9'"]),
+        ([CONTEXT | {"passages": ["z:0"]}], ["line 1: passage 'z:0' does not resolve"]),
+        ([CONTEXT | {"budget": 64}, CONTEXT], ["line 2: question 'q0' has a context in line 1 already"]),
     ],
 )
-def test_contexts_that_do_not_fit_the_folder_are_refused_before_anything_runs(clone, tmp_path, line, said):
-    lines(tmp_path / "hers.jsonl", [line])
-    with pytest.raises(SecateurError, match=said):
-        evaluate.experiment_of(folder(tmp_path / "own"), None, {"contexts": [f"{tmp_path}/hers.jsonl"]})
-    assert not written(clone)
+def test_contexts_that_do_not_fit_the_folder_are_refused_before_anything_runs(refused, tmp_path, rows, said):
+    lines(tmp_path / "hers.jsonl", rows)
+    refused(said, folder(tmp_path / "own"), None, {"contexts": [f"{tmp_path}/hers.jsonl"]})
 
 
 def test_two_folders_of_one_name_have_results_of_their_own(tmp_path):
@@ -107,99 +146,68 @@ def test_two_folders_of_one_name_have_results_of_their_own(tmp_path):
     assert first != second
 
 
-def test_texts_are_documents_and_their_questions_may_quote(tmp_path, capsys):
-    own = tmp_path / "texts"
-    (own / "sub").mkdir(parents=True)
+def test_texts_are_documents_and_their_questions_may_quote(tmp_path, check):
+    own = texts_in(tmp_path / "texts", ["The mill stands in Leeds."])
+    (own / "sub").mkdir()
     (own / "a.md").write_text("Alder Ltd bought the Finch mill. It rained.")
     (own / "sub/B.TXT").write_text("The mill stands in Leeds.")
-    lines(own / "questions.jsonl", [{"id": "q", "question": "Where?", "evidence_text": ["The mill stands in Leeds."]}])
-    evaluate.check(own)
-    said = capsys.readouterr().out
+    said = check(own)
     assert "texts" in said.splitlines()[0]
     assert "3 in 2 documents" in said
     assert "1: 1 with evidence, 0 with an answer" in said
-    name = evaluate.experiment_of(own)
-    assert option(Path("conf"), "corpus", name).format == {"kind": "texts", "root": str(own)}
+    assert option(Path("conf"), "corpus", evaluate.experiment_of(own)).format == {"kind": "texts", "root": str(own)}
 
 
 @pytest.mark.parametrize("relative", [True, False])
 def test_a_folder_of_texts_may_be_named_from_here_or_through_a_link_and_hidden_files_are_none(
-    clone, tmp_path, capsys, relative
+    tmp_path, check, relative
 ):
-    own = tmp_path / "clone/notes"
-    (own / ".ipynb_checkpoints").mkdir(parents=True)
-    for name in ("a.md", ".ipynb_checkpoints/a-checkpoint.md"):
-        (own / name).write_text("Alder Ltd bought the mill.")
-    lines(own / "questions.jsonl", [{"id": "q", "question": "Who?", "evidence_text": ["Alder Ltd bought the mill."]}])
+    own = texts_in(tmp_path / "clone/notes", ["Alder Ltd bought the mill."], a="Alder Ltd bought the mill.")
+    texts_in(own / ".ipynb_checkpoints", [], a="Alder Ltd bought the mill.")
     (tmp_path / "link").symlink_to(own)
     named = Path("notes") if relative else tmp_path / "link"
-    evaluate.check(named)
-    assert "1 in 1 documents" in (said := capsys.readouterr().out)
+    said = check(named)
+    assert "1 in 1 documents" in said
     assert "1: 1 with evidence" in said
     assert option(Path("conf"), "corpus", evaluate.experiment_of(named)).format["root"] == str(own)
 
 
-def test_questions_with_evidence_decide_whether_there_is_enough_for_a_verdict(tmp_path, capsys):
+def test_questions_with_evidence_decide_whether_there_is_enough_for_a_verdict(tmp_path, check):
     asked = [{"id": f"x{n}", "question": "Who?", "answer": "Ann"} for n in range(40)]
     own = folder(tmp_path / "own", questions=[*QUESTIONS, *asked])
     (own / "more.md").write_text("It rained.")
-    evaluate.check(own)
-    said = capsys.readouterr().out
+    said = check(own)
     assert "about 19 more questions with evidence are needed for a verdict" in said  # the four are one, asked again
     assert "; 3 questions repeat another" in said
     assert "not read   more.md" in said
 
 
-@pytest.mark.parametrize(
-    ("text", "foreign"),
-    [
-        ("Die Mühle wurde im Jahr 1890 von der Familie Finch in der Stadt gebaut, die am Fluss liegt.", True),
-        ("The mill was built in 1890 by the Finch family, who lived in the town and by the river.", False),
-    ],
-)
-def test_texts_in_another_language_of_latin_letters_are_told(tmp_path, capsys, text, foreign):
-    passages = [{"id": f"a:{n}", "doc": "a", "text": text} for n in range(8)]
-    evaluate.check(folder(tmp_path / "own", passages))
-    assert ("so the texts seem not to be English" in capsys.readouterr().out) == foreign
-
-
-def test_a_gzipped_file_beside_plain_ones_is_read_and_a_second_copy_refused(tmp_path, capsys):
+def test_a_gzipped_file_beside_plain_ones_is_read_and_a_second_copy_refused(tmp_path, check):
     own = tmp_path / "beir"
     (own / "qrels").mkdir(parents=True)
     lines(own / "corpus.jsonl", [{"_id": "p", "title": "", "text": "The mill stands in Leeds."}])
     lines(own / "queries.jsonl", [{"_id": f"q{n}", "text": "Where?"} for n in range(3)])
     head = "query-id\tcorpus-id\tscore\n"
     (own / "qrels/test.tsv").write_text(f"{head}q0\tp\t1\n")
-    with gzip.open(own / "qrels/train.tsv.gz", "wt") as stream:
-        stream.write(f"{head}q1\tp\t1\nq2\tp\t1\n")
-    evaluate.check(own)
-    assert "3: 3 with evidence" in capsys.readouterr().out
+    (own / "qrels/train.tsv.gz").write_bytes(gzip.compress(f"{head}q1\tp\t1\nq2\tp\t1\n".encode()))
+    assert "3: 3 with evidence" in check(own)
     (own / "corpus.jsonl.gz").write_bytes(b"")
     with pytest.raises(SecateurError, match=r"corpus.jsonl.gz: beside the same file without .gz. Fix: remove one"):
         evaluate.check(own)
 
 
-def test_line_breaks_inside_sentences_are_told(tmp_path, capsys):
-    own = tmp_path / "texts"
-    own.mkdir()
-    (own / "a.txt").write_text("Alder Ltd bought the mill in\r\nthe spring of that\r\nyear. It rained.\r\n")
-    (own / "b.txt").write_text("# Title\nThe sun shone\n- one\n- two\n")
-    lines(own / "questions.jsonl", [{"id": "q", "question": "Where?", "evidence_text": ["It rained."]}])
-    evaluate.check(own)
-    assert "25% of the passages end inside a sentence, at a line break. Fix" in capsys.readouterr().out
+def test_line_breaks_inside_sentences_are_told(tmp_path, check):
+    broken = "Alder Ltd bought the mill in\r\nthe spring of that\r\nyear. It rained.\r\n"
+    own = texts_in(tmp_path / "texts", ["It rained."], a=broken, b="# Title\nThe sun shone\n- one\n- two\n")
+    assert "25% of the passages end inside a sentence, at a line break. Fix" in check(own)
 
 
-def test_pieces_of_sentences_quotations_of_no_passage_and_documents_in_another_language_are_told(tmp_path, capsys):
-    own = tmp_path / "texts"
-    own.mkdir()
-    (own / "a.txt").write_text("The mill\nDr. Helen Marsh bought the mill and the town and the river.\n" * 20)
-    (own / "b.txt").write_text("Die Mühle steht am Fluss und gehört der Stadt seit vielen Jahren. " * 20)
-    quotes = [{"id": f"q{n}", "question": "Who?", "evidence_text": [f"Dr. Helen Marsh number {n}."]} for n in range(7)]
-    held = {"id": "held", "question": "Where?", "evidence_text": ["Helen Marsh and the town."]}
-    (own / "c.txt").write_text("Helen Marsh and the town.")
-    lines(own / "questions.jsonl", [*quotes, held])
-    evaluate.check(own)
-    said = capsys.readouterr().out
+def test_pieces_of_sentences_quotations_of_no_passage_and_documents_in_another_language_are_told(tmp_path, check):
+    english = "The mill\nDr. Helen Marsh bought the mill and the town and the river.\n" * 20
+    german = "Die Mühle steht am Fluss und gehört der Stadt seit vielen Jahren. " * 20
+    held = "Helen Marsh and the town."
+    quotations = [*(f"Dr. Helen Marsh number {n}." for n in range(7)), held]
+    said = check(texts_in(tmp_path / "texts", quotations, a=english, b=german, c=held))
     assert "20 passages have fewer than 3 words, such as 'The mill': full stops and line breaks end a passage" in said
     assert "q0: 'Dr. Helen Marsh number 0.'" in said
     assert "q4: " in said
@@ -208,32 +216,27 @@ def test_pieces_of_sentences_quotations_of_no_passage_and_documents_in_another_l
 
 
 def test_systems_of_yours_that_an_override_leaves_out_are_named(tmp_path, capsys):
-    own, file = folder(tmp_path / "own"), tmp_path / "mine.jsonl"
-    lines(file, [{"question_id": "q0", "text": "Ann."}])
-    evaluate.experiment_of(own, given={"contexts": [str(file)]}, overrides=("experiment.systems=[bm25]",))
+    lines(tmp_path / "mine.jsonl", [CONTEXT])
+    given = {"contexts": [f"{tmp_path}/mine.jsonl"]}
+    evaluate.experiment_of(folder(tmp_path / "own"), given=given, overrides=("experiment.systems=[bm25]",))
     assert "left out: mine; experiment.systems is bm25" in capsys.readouterr().out
 
 
-def test_repeated_contexts_are_refused_before_a_run_and_a_name_that_is_a_budget(tmp_path):
-    own, file, context = folder(tmp_path / "own"), tmp_path / "mine.jsonl", {"question_id": "q0", "text": "Ann."}
-    lines(file, [context | {"budget": 64}, context])
-    with pytest.raises(SecateurError, match="line 2: question 'q0' has a context in line 1 already"):
-        evaluate.experiment_of(own, given={"contexts": [str(file)]})
-    lines(file, [context])
-    for name in ("256", "claim"):
-        with pytest.raises(SecateurError, match=f"{name!r} is a row of Secateur. Fix: --contexts my_{name}="):
-            evaluate.experiment_of(own, given={"contexts": [f"{name}={file}"]})
-
-
-def test_answers_are_measured_by_default_at_the_tokens_that_rows_send_and_a_switch_leaves_them_out(tmp_path, capsys):
-    name = evaluate.experiment_of(folder(tmp_path / "own"))
-    assert "answer gain of 4 questions, which a language model reads. Without it: --set experiment.gains=false" in (
-        capsys.readouterr().out
-    )
+@pytest.mark.parametrize("evidence", [True, False])
+def test_answers_are_measured_by_default_at_the_tokens_that_rows_send_and_a_switch_leaves_them_out(
+    tmp_path, capsys, evidence
+):
+    bare = [{key: row[key] for key in ("id", "question", "answer")} for row in QUESTIONS]
+    name = evaluate.experiment_of(folder(tmp_path / "own", questions=QUESTIONS if evidence else bare))
+    said = capsys.readouterr().out
+    assert "answer gain of 4 questions" in said
     spec = option(Path("conf"), "dataset", name)
     assert (spec.gain, spec.gain_at) == (40, (512,))
+    assert option(Path("conf"), "experiment", name).gains
     assert all(v.gained for v in variants(Path("conf"), name))
-    assert not any(v.gained for v in variants(Path("conf"), name, ("experiment.gains=false",)))
+    if evidence:  # else nothing would be left to measure
+        assert "which a language model reads. Without it: --set experiment.gains=false" in said
+        assert not any(v.gained for v in variants(Path("conf"), name, ("experiment.gains=false",)))
 
 
 @pytest.mark.parametrize(("switch", "key"), [("gains", "gain"), ("answers", "answered")])
@@ -246,15 +249,14 @@ def test_a_switch_that_would_measure_nothing_is_refused_with_the_key_that_it_nee
 
 
 def test_a_file_of_an_earlier_call_is_told_from_anothers(tmp_path):
-    own = folder(tmp_path / "own")
-    for place in ("one", "two"):
-        (tmp_path / place).mkdir()
-        lines(tmp_path / place / "mine.jsonl", [{"question_id": "q0", "text": "Ann."}])
-    evaluate.experiment_of(own, given={"contexts": [str(tmp_path / "one/mine.jsonl")]})
-    with pytest.raises(
-        SecateurError, match=r"mine.yaml exists: an earlier call wrote it for another file.*or remove it"
-    ):
-        evaluate.experiment_of(own, given={"contexts": [str(tmp_path / "two/mine.jsonl")]})
+    own, places = folder(tmp_path / "own"), [tmp_path / "one", tmp_path / "two"]
+    for place in places:
+        place.mkdir()
+        lines(place / "mine.jsonl", [CONTEXT])
+    first, second = ({"contexts": [f"{place}/mine.jsonl"]} for place in places)
+    evaluate.experiment_of(own, given=first)
+    with pytest.raises(SecateurError, match=r"mine.yaml exists: an earlier call wrote it for another file.*or remove"):
+        evaluate.experiment_of(own, given=second)
 
 
 def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):
@@ -266,24 +268,15 @@ def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):
     assert option(Path("conf"), "dataset", some).kind == "documents"
 
 
-def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_that_is_said(tmp_path, capsys):
+def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_that_is_said(tmp_path, capsys, check):
     own = folder(tmp_path / "russian", [row | {"text": "Анна купила завод."} for row in PASSAGES])
-    evaluate.check(own)
-    assert "left out   secateur, beam, unless" in capsys.readouterr().out
+    assert "left out   secateur, beam, unless" in check(own)
     name = evaluate.experiment_of(own)
     expected = {"bm25", "minilm", "title_zsum", "two_step", "named_two_step", "requery"}
     assert {v.system for v in variants(Path("conf"), name)} == expected
     assert "left out: secateur, beam; extractor openie parses English" in capsys.readouterr().out
     assert evaluate.experiment_of(own, overrides=("system.extractor=llm",)) == name
     assert '"secateur", "beam"]' in Path(f"conf/experiment/{name}.yaml").read_text()
-
-
-def test_answers_alone_are_measured_by_answer_gain_and_that_is_said(tmp_path, capsys):
-    bare = [{key: row[key] for key in ("id", "question", "answer")} for row in QUESTIONS]
-    name = evaluate.experiment_of(folder(tmp_path / "bare", questions=bare))
-    assert "answer gain of 4 questions" in capsys.readouterr().out
-    assert option(Path("conf"), "experiment", name).gains
-    assert all(v.gained for v in variants(Path("conf"), name))
 
 
 @pytest.mark.parametrize(
@@ -296,13 +289,10 @@ def test_answers_alone_are_measured_by_answer_gain_and_that_is_said(tmp_path, ca
         (lambda own: lines(own / "passages.jsonl", [{"id": "a"}]), ["passages.jsonl", "text"]),
     ],
 )
-def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clone, tmp_path, change, said):
+def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(refused, tmp_path, change, said):
     own = folder(tmp_path / "own")
     change(own)
-    with pytest.raises(SecateurError) as error:
-        evaluate.experiment_of(own)
-    assert [text for text in said if text not in str(error.value)] == []
-    assert written(clone) == set()
+    refused(said, own)
 
 
 @pytest.mark.parametrize(
@@ -315,20 +305,18 @@ def test_a_folder_that_cannot_be_measured_is_refused_and_nothing_is_written(clon
         (None, {"contexts": ["bm25={here}"]}, ["conf/system/bm25.yaml exists", "NAME=FILE"]),
         (None, {"contexts": ["lightrag={here}"]}, ["conf/peer/lightrag.yaml: lightrag exists", "NAME=FILE"]),
         (None, {"run": ["random={here}"]}, ["'random' is a row of Secateur", "--run my_random="]),
+        (None, {"contexts": ["256={here}"]}, ["'256' is a row of Secateur", "Fix: --contexts my_256="]),
+        (None, {"contexts": ["claim={here}"]}, ["'claim' is a row of Secateur", "Fix: --contexts my_claim="]),
         (None, {"run": ["a={here}", "a={here}"]}, ["both named a", "OTHER="]),
         (None, {"run": ["a={here}"], "contexts": ["a={here}"]}, ["both named a", "--contexts OTHER="]),
         (None, {"ranker": ["my-ranker={here}"]}, ["'my-ranker' is no name", "my_ranker="]),
         (None, {"ranker": ["mine={here}"]}, ["/here: line 1: '(' was never closed", "Fix: correct it"]),
     ],
 )
-def test_a_name_that_is_taken_or_invalid_is_refused_and_nothing_is_written(clone, tmp_path, name, given, said):
-    own = folder(tmp_path / "own")
+def test_a_name_that_is_taken_or_invalid_is_refused_and_nothing_is_written(refused, tmp_path, name, given, said):
     (tmp_path / "here").write_text("(")
     files = {kind: [text.format(here=tmp_path / "here") for text in texts] for kind, texts in given.items()}
-    with pytest.raises(SecateurError) as error:
-        evaluate.experiment_of(own, name, files)
-    assert [text for text in said if text not in str(error.value)] == []
-    assert written(clone) == set()
+    refused(said, folder(tmp_path / "own"), name, files)
 
 
 def test_an_experiment_with_its_own_data_takes_no_folder(tmp_path):
@@ -353,7 +341,7 @@ def test_a_file_that_is_no_python_is_listed_as_such(monkeypatch, tmp_path):
     assert listed["broken"].startswith("(no Python: ")
 
 
-def test_check_shows_every_warning_of_the_stage_that_prepares_the_corpus(tmp_path, capsys):
+def test_check_shows_every_warning_of_the_stage_that_prepares_the_corpus(tmp_path, check):
     said = [("s2", "Ann", "2024-03-02"), ("s10", "Bo", "2024-03-01"), ("s2", None, "2024-03-01")]
     said += [("s2", "Ann", "2024-03-01")] * 17
     text = "Die Mühle wurde im Jahr 1890 von der Familie Finch in der Stadt gebaut, die am Fluss liegt."
@@ -367,8 +355,7 @@ def test_check_shows_every_warning_of_the_stage_that_prepares_the_corpus(tmp_pat
     corpus = SimpleNamespace(format="folder", shuffle=7, documents=None)
     inputs = SimpleNamespace(paths=lambda _: [own / "passages.jsonl"])
     prepare_corpus.run(SimpleNamespace(corpus=corpus), inputs, outputs, ctx)
-    evaluate.check(own)
-    shown = capsys.readouterr().out
+    shown = check(own)
     assert [warning for warning in ctx.warnings if warning not in shown] == []
     heads = ("seem not to be English", "documents_read_as_sessions", "dates go backwards", "have no `speaker`")
     assert [sum(head in warning for warning in ctx.warnings) for head in heads] == [1, 1, 1, 1]

@@ -8,12 +8,15 @@ import pytest
 
 from secateur.config import compose, plugins
 from secateur.contexts.table import NOTHING, Read, reads
+from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import check
 from secateur.datasets.schema import classes, of_classes
 from secateur.evaluation.evidence import Case, Gold, gold_of
 from secateur.evaluation.figure import headlines
 from secateur.evaluation.metric import measure_all, select_metrics
 from secateur.evaluation.metrics._qualified import qualifiers_of
+from secateur.evaluation.rows import long_rows
 
 METRICS = compose.option(Path(__file__).parents[2] / "conf", "eval", "default").metrics
 (KEPT,) = select_metrics(METRICS, ["qualified_kept"])
@@ -66,19 +69,15 @@ def test_evidence_of_one_gold_passage(lines, least, expected):
 
 def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_token_recall():
     gold = Gold("Do the bears eat?", {"p1": "Bears eat."}, ("Bears eat.",))
-    assert read_metrics(gold, NOTHING) == dict.fromkeys(UNDER, 0) | {"tokens": 0}
+    assert read_metrics(gold, NOTHING) == dict.fromkeys(UNDER, 0) | {"tokens": 0}  # and it holds no qualifier
     expected = {"evidence_recall": 1, "provenance_recall": 1, "evidence_coverage": 0.5, "tokens": 9}
     assert read_metrics(gold, context(("bears: sleep", "p1", False))) == expected
 
 
-def test_gold_without_content_words_is_covered_by_all_its_words():
-    gold = Gold("Why?", {"p1": "It was so."}, ("It was so.",))
-    assert read_metrics(gold, context(("it: was", "p1", False)))["evidence_coverage"] == pytest.approx(2 / 3)
-    assert read_metrics(gold, context(("It was so.", "p1", True)))["evidence_coverage"] == 1
-
-
-def test_tokens_are_those_of_the_text_as_sent():
-    assert read_metrics(BEARS, context((SENTENCE, "p1", True), tokens=7))["tokens"] == 7
+@pytest.mark.parametrize(("line", "covered"), [(("it: was", "p1", False), 2 / 3), (("It was so.", "p1", True), 1)])
+def test_gold_without_content_words_is_covered_by_all_its_words(line, covered):
+    found = read_metrics(Gold("Why?", {"p1": "It was so."}, ("It was so.",)), context(line))
+    assert found["evidence_coverage"] == pytest.approx(covered)
 
 
 # --- several, and unresolved -----------------------------------------------------------------------
@@ -92,45 +91,41 @@ def test_several_golds_are_averaged_and_their_words_pooled():
     assert figures(gold, shown) == pytest.approx((2 / 3, 2 / 3, (1 + 1 / 2 + 0) / 3, 3 / 5))
 
 
-def test_evidence_that_does_not_resolve_is_measured_by_its_words_only():
+def test_evidence_that_does_not_resolve_and_a_context_that_names_no_passage_are_measured_by_words_alone():
     gold = Gold("What do bears eat?", {}, ("Salmon is eaten.",))
-    shown = context(("bears: eat salmon", "p1", False))
-    assert read_metrics(gold, shown) == {"token_recall": 0.5, "tokens": 9}
-
-
-def test_a_context_that_names_no_passage_is_measured_by_its_words_alone():
+    assert read_metrics(gold, context(("bears: eat salmon", "p1", False))) == {"token_recall": 0.5, "tokens": 9}
     (found,) = measure_all([Case(BEARS, context((SENTENCE, None, False)))], (), METRICS, "conf/eval/default")
     assert found == {"token_recall": 1, "tokens": 9}  # of a system whose other contexts name some
     assert read_metrics(BEARS, NOTHING, sourced=False) == {"token_recall": 0, "tokens": 0}
 
 
-QUOTED = Gold(
-    "What do bears eat?", {"p1": SENTENCE + " They do so in summer, by day."}, (SENTENCE,), {"p1": (SENTENCE,)}
-)
+def held(passage: str, text: str, quotation: str | None = None) -> bool:
+    """Whether a text that names no passage holds the gold one, word for word."""
+    quoted = {"p1": (quotation,)} if quotation else {}
+    gold = Gold("What do bears eat?", {"p1": passage}, (quotation or passage,), quoted)
+    return Case(gold, context((text, None, False)), searched=True).holds("p1", 1.0)
 
 
 @pytest.mark.parametrize(
-    ("text", "held"),
+    ("text", "expected"),
     [
         ("... and the bears eat sockeye salmon. They", True),  # a piece that is cut inside the passage
         ("the bears eat sock", False),
         ("eat sockeye salmon", False),
     ],
 )
-def test_a_quotation_that_stands_in_a_text_word_for_word_is_held(text, held):
-    assert Case(QUOTED, context((text, None, False)), searched=True).holds("p1", 1.0) is held
+def test_a_quotation_that_stands_in_a_text_word_for_word_is_held(text, expected):
+    assert held(SENTENCE + " They do so in summer, by day.", text, SENTENCE) is expected
 
 
-@pytest.mark.parametrize(("text", "held"), [("He said: No way. Then", True), ("there is no way to tell", False)])
-def test_a_few_words_are_evidence_as_a_sentence_of_their_own_alone(text, held):
-    gold = Gold("Why?", {"p1": "No way."}, ("No way.",))
-    assert Case(gold, context((text, None, False)), searched=True).holds("p1", 1.0) is held
+@pytest.mark.parametrize(("text", "expected"), [("He said: No way. Then", True), ("there is no way to tell", False)])
+def test_a_few_words_are_evidence_as_a_sentence_of_their_own_alone(text, expected):
+    assert held("No way.", text) is expected
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028"])
 def test_a_heading_is_a_line_of_its_own_whatever_ends_the_line(end):
-    gold = Gold("When?", {"p1": "Opening hours"}, ("Opening hours",))
-    assert Case(gold, context((f"Opening hours{end}The mill is open.", None, False)), searched=True).holds("p1", 1.0)
+    assert held("Opening hours", f"Opening hours{end}The mill is open.")
 
 
 @pytest.mark.parametrize("shown", [NOTHING, context(("", None, False), tokens=0), context(("***", None, False))])
@@ -147,10 +142,9 @@ def test_passages_of_equal_text_are_one_class_and_gold_is_found_under_either_nam
     assert classes(passages) == {"a": "a", "b": "a", "c": "c", "d": "d", "e": "e"}
     questions = pl.DataFrame({"question_id": ["q"], "position": [0], "text": ["What do bears eat?"]})
     evidence = pl.DataFrame({"question_id": ["q"], "n": [0], "text": [None], "passage_id": ["b"]})
-    assert gold_of(questions, *of_classes(passages, evidence.cast({"text": pl.String})), passages)[
-        "q"
-    ].passages.keys() == {"a"}
-    assert of_classes(passages, evidence)[0]["passage_id"].to_list() == ["a"]
+    merged = of_classes(passages, evidence.cast({"text": pl.String}))
+    assert merged[0]["passage_id"].to_list() == ["a"]
+    assert gold_of(questions, *merged, passages)["q"].passages.keys() == {"a"}
 
 
 def test_symbols_count_by_what_they_say():
@@ -198,11 +192,6 @@ def test_a_passage_is_kept_with_the_negations_and_numbers_that_stand_under_it(go
     assert qualified(context(*lines) if lines else NOTHING, gold) == expected
 
 
-def test_passages_without_such_a_word_do_not_count():
-    plain = Gold("How?", {"p2": "Colistin acts."}, ("Colistin acts.",))
-    assert not {"qualified_recall", "qualified_kept"} & set(read_metrics(plain, NOTHING))
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -224,13 +213,12 @@ def test_what_qualifies_a_text(text, words):
 VECTORS = {"gold one": (1, 0), "gold two": (0, 1), "near both": (0.6, 0.8), "near one": (1, 0)}
 
 
-def semantic(shown: Read, other: Read | None = None) -> dict[str, float]:
+def semantic(shown: Read, *others: Read) -> dict[str, float]:
     """Under an embedder of known vectors."""
     gold = Gold("?", {}, ("gold one", "gold two"))
-    others = [Case(gold, other)] if other else []
-    (found,) = measure_all(
-        [Case(gold, shown)], others, ["semantic"], "conf/eval/default", lambda t: np.array([VECTORS[x] for x in t])
-    )
+    elsewhere = [Case(gold, other) for other in others]
+    embed = lambda texts: np.array([VECTORS[text] for text in texts])  # noqa: E731
+    (found,) = measure_all([Case(gold, shown)], elsewhere, ["semantic"], "conf/eval/default", embed)
     return dict(found)
 
 
@@ -240,8 +228,8 @@ BOTH = context(("near both", None, False), ("near one", None, False), ("near one
 def test_semantic_is_the_mean_of_each_golds_best_cosine_and_its_floor_that_of_another_questions_context():
     assert semantic(NOTHING) == {"semantic": 0}
     assert semantic(BOTH) == {"semantic": pytest.approx((1 + 0.8) / 2)}
-    other = context(("near one", None, False))
-    assert semantic(BOTH, other) == {"semantic": pytest.approx(0.9), "semantic_floor": pytest.approx(0.5)}
+    expected = {"semantic": pytest.approx(0.9), "semantic_floor": pytest.approx(0.5)}
+    assert semantic(BOTH, context(("near one", None, False))) == expected
 
 
 def test_only_metrics_that_text_alone_can_please_have_a_floor():
@@ -251,11 +239,38 @@ def test_only_metrics_that_text_alone_can_please_have_a_floor():
     assert (found["token_recall"], found["token_recall_floor"]) == (1, 0)
 
 
-def test_a_pointer_is_no_headline():
+def test_every_metric_says_how_it_is_shown_and_a_pointer_is_no_headline():
+    for name in plugins.names("metric"):
+        assert plugins.load("metric", name).FIGURE.title
     shown = headlines(plugins.names_in(METRICS))
     assert "evidence_recall" in shown and "provenance_recall" not in shown and "tokens" not in shown
 
 
-def test_every_metric_says_how_it_is_shown():
-    for name in plugins.names("metric"):
-        assert plugins.load("metric", name).FIGURE.title
+# --- gold and long rows -----------------------------------------------------------------------------------
+
+STATED = pl.DataFrame(
+    {"question_id": ["q1", "q2", "q1"], "n": [1, 0, 0], "text": ["two, as stated", "Lost.", None],
+     "passage_id": ["p2", None, "p1"]}
+)  # fmt: skip
+
+
+def test_gold_stands_in_file_order_as_stated_or_as_its_passage_and_unresolved_has_its_text_alone():
+    passages = pl.DataFrame({"passage_id": ["p1", "p2"], "text": ["One.", "Two."]})
+    asked = pl.DataFrame({"question_id": ["q2", "q1", "q3"], "text": ["B?", "A?", "C?"], "position": [1, 0, 2]})
+    gold = gold_of(asked, STATED, passages)
+    assert list(gold) == ["q1", "q2"]  # where there is evidence
+    assert (gold["q1"].question, gold["q1"].texts) == ("A?", ("One.", "two, as stated"))
+    assert list(gold["q1"].passages.items()) == [("p1", "One."), ("p2", "Two.")]
+    assert (gold["q2"].passages, gold["q2"].texts) == ({}, ("Lost.",))
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [("q1", "blind", None, False, "token_recall@64", 0.5), ("q1", None, "s", True, "rouge_l", 0.5)]]
+)
+def test_long_rows_fit_their_table(rows):
+    check(TABLES["question_metrics"], long_rows(rows), "here", "none")
+
+
+def test_a_scorer_that_looks_at_neighbours_knows_the_order_of_the_text():
+    names = ("bm25", "bm25+neighbour", "zsum+neighbour+answer")
+    assert [scorer_order(name) for name in names] == ["blind", "aware", "aware"]

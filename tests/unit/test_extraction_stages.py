@@ -9,6 +9,7 @@ from scripts import encode_questions, extract_triples
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
+from secateur.datasets.schema import passages_frame
 from secateur.graph.embedding import codebook_of
 from secateur.stage.contract import Context
 
@@ -30,38 +31,26 @@ class Inputs(dict):
 
 
 def passages(documents=("a", "b", "c")) -> pl.DataFrame:
-    rows = [(doc, None, 0, f"{doc}:0", text) for doc, text in zip(documents, TEXTS, strict=True)]
-    schema = {"doc_id": pl.String, "title": pl.String, "position": pl.Int32, "passage_id": pl.String, "text": pl.String}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def config(**extractor) -> SimpleNamespace:
-    return SimpleNamespace(
-        extractor=SimpleNamespace(
-            **{"kind": "imported", "block": 2, "settings": {"batch": 8}, "max_malformed": 0.5} | extractor
-        )
+    return passages_frame(
+        {"doc_id": doc, "position": 0, "passage_id": f"{doc}:0", "group_id": "g", "text": text}
+        for doc, text in zip(documents, TEXTS, strict=True)
     )
 
 
-def imported(tmp_path, context, *rows):
-    path = tmp_path / "t.csv"
-    pl.DataFrame(rows, schema=["head", "relation", "tail", "passage_id"], orient="row").write_csv(path)
-    inputs, outputs = Inputs(passages=passages()), {}
-    inputs.files = (path,)
-    metrics = extract_triples.run(config(), inputs, outputs, context)
-    return outputs["triples"], metrics
+def config(kind: str = "imported") -> SimpleNamespace:
+    extractor = SimpleNamespace(kind=kind, block=2, settings={"batch": 8}, max_malformed=0.5)
+    return SimpleNamespace(extractor=extractor)
 
 
 def test_imported_triples_pass_through_the_rules_and_losses_are_warned_of(tmp_path, context):
-    table, metrics = imported(
-        tmp_path,
-        context,
-        ("the Mill", "Employs", "40 people", "a:0"),
-        ("40 people", "work in", "Mill", "a:0"),
-        ("it", "is", "big", "b:0"),
-        ("mill", "is", "old", "z:9"),
-    )
-    assert table.select("passage_id", "n", "head", "relation", "tail", "head_original").rows() == [
+    rows = [("the Mill", "Employs", "40 people", "a:0"), ("40 people", "work in", "Mill", "a:0")]
+    rows += [("it", "is", "big", "b:0"), ("mill", "is", "old", "z:9")]
+    columns = ["head", "relation", "tail", "passage_id"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(tmp_path / "t.csv")
+    inputs, outputs = Inputs(passages=passages()), {}
+    inputs.files = (tmp_path / "t.csv",)
+    metrics = extract_triples.run(config(), inputs, outputs, context)
+    assert outputs["triples"].select("passage_id", "n", "head", "relation", "tail", "head_original").rows() == [
         ("a:0", 0, "Mill", "employs", "40 people", "the Mill")
     ]
     assert metrics == {"passages": 3, "triples": 1, "resolved": 0}

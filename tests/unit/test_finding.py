@@ -22,6 +22,8 @@ def of(means: dict[str, float], *pairs: dict):
 
 BM25 = metric("rankers", CLAIM, 0.55, "bm25")
 OVER_BM25 = pair(baseline="rankers", baseline_scorer="bm25", difference=0.05)
+TURNED = pair("title_zsum", "secateur", difference=-0.1, low=None, high=-0.02)
+OF_GOLD = [pair(), pair(baseline="oracle_evidence"), pair("oracle_evidence")]
 
 
 @pytest.mark.parametrize(
@@ -29,25 +31,13 @@ OVER_BM25 = pair(baseline="rankers", baseline_scorer="bm25", difference=0.05)
     [
         (MEANS, [pair(), OVER_BM25], [("secateur", "rankers · bm25", 0.05, 0.02, 0.2)]),
         (MEANS, [pair(), OVER_BM25 | {"n": 10}], [("secateur", "title_zsum", 0.1, 0.02, 0.2)]),  # on fewer questions
-        # A pair says the same whichever row was listed first.
-        (
-            MEANS,
-            [pair("title_zsum", "secateur", difference=-0.1, low=None, high=-0.02)],
-            [("secateur", "title_zsum", 0.1, 0.02, None)],
-        ),
+        (MEANS, [TURNED], [("secateur", "title_zsum", 0.1, 0.02, None)]),  # whichever row was listed first
         # Only pairs that differ in the ranker alone count, over all questions, in a metric of findings.
-        *[
-            (MEANS, [pair() | one], [])
-            for one in ({"axis": "form"}, {"metric": "evidence_recall@64"}, {"subset": "F1"})
-        ],
+        (MEANS, [pair(axis="form"), pair(metric="evidence_recall@64"), pair(subset="F1")], []),
         # Neither two graphs, nor two plain rankings, nor gold evidence.
         (MEANS | {"apr": 0.6}, [pair(baseline="apr")], []),
         (MEANS, [pair("title_zsum", "rankers", baseline_scorer="bm25")], []),
-        (
-            MEANS | {"oracle_evidence": 0.9},
-            [pair(), pair(baseline="oracle_evidence"), pair("oracle_evidence")],
-            [("secateur", "title_zsum", 0.1, 0.02, 0.2)],
-        ),
+        (MEANS | {"oracle_evidence": 0.9}, OF_GOLD, [("secateur", "title_zsum", 0.1, 0.02, 0.2)]),
     ],
 )
 def test_a_line_is_a_systems_difference_to_the_best_plain_ranking_of_its_kind(means, pairs, expected):
@@ -55,45 +45,36 @@ def test_a_line_is_a_systems_difference_to_the_best_plain_ranking_of_its_kind(me
     assert [(line.name, line.baseline, line.difference, line.low, line.high) for line in made] == expected
 
 
-SIGNIFICANT = pair(p_holm=0.004, n=40)
-FIGURES = "+0.100, 95 % CI +0.020 to +0.200, n = "
+UP, DOWN = "+0.100, 95 % CI +0.020 to +0.200", "−0.100, 95 % CI −0.200 to −0.020"
+LOWER = pair(difference=-0.1, low=-0.2, high=-0.02, p_holm=0.01)
 
 
 @pytest.mark.parametrize(
-    ("pairs", "said", "small"),
+    ("own", "said", "verdict"),
     [
-        (
-            [SIGNIFICANT],
-            f"toy: secateur holds more evidence than the best baseline (title_zsum): {FIGURES}40.",
-            "secateur minus title_zsum: significant at .05 after Holm (p 0.0040), 40 questions in 20 units, 64 to 512 tokens.",
-        ),
-        (
-            [pair(difference=-0.1, low=-0.2, high=-0.02, p_holm=0.01)],
-            "toy: secateur holds less evidence than the best baseline (title_zsum): "
-            "−0.100, 95 % CI −0.200 to −0.020, n = 20.",
-            "secateur minus title_zsum: significant at .05 after Holm (p 0.0100), 20 questions in 20 units, 64 to 512 tokens.",
-        ),
-        (
-            [pair(p_holm=1.0)],
-            "toy: secateur and the best baseline (title_zsum) do not differ significantly in evidence after Holm: "
-            "+0.100, 95 % CI +0.020 to +0.200, unadjusted, n = 20.",
-            "secateur minus title_zsum: not significant (unadjusted interval) at .05 after Holm (p 1.0000), 20 questions in "
-            "20 units, 64 to 512 tokens.",
-        ),
-        *[
-            (
-                [pair(n=n, units=units, p_holm=0.0001)],
-                f"toy: secateur minus title_zsum: {FIGURES}{n}; about {more} are needed for a verdict.",
-                "",
-            )
-            for n, units, more in ((19, 19, "1 more questions"), (50, 9, "1 more documents with questions"))
-        ],
+        (pair(p_holm=0.004, n=40), f"secateur holds more evidence than {{}}: {UP}, n = 40.", "significant at .05"),
+        (LOWER, f"secateur holds less evidence than {{}}: {DOWN}, n = 20.", "significant at .05"),
+        (pair(p_holm=1.0), f"secateur and {{}} do not differ significantly in evidence after Holm: {UP}, unadjusted, n = 20.",
+         "not significant (unadjusted interval) at .05"),
     ],
+)  # fmt: skip
+def test_the_sentence_states_the_difference_and_the_small_print_its_test(own, said, verdict):
+    made = of(MEANS, own)
+    assert sentence("toy", made) == "toy: " + said.format("the best baseline (title_zsum)")
+    of_test = f"after Holm (p {own['p_holm']:.4f}), {own['n']} questions in 20 units, 64 to 512 tokens."
+    assert small_print(made, [64, 512]) == f"secateur minus title_zsum: {verdict} {of_test}"
+
+
+@pytest.mark.parametrize(
+    ("n", "units", "more"), [(19, 19, "1 more questions"), (50, 9, "1 more documents with questions")]
 )
-def test_the_sentence_states_the_difference_and_the_small_print_its_test(pairs, said, small):
-    made = of(MEANS, *pairs)
-    assert sentence("toy", made) == said
-    assert small_print(made, [64, 512]) == small
+def test_of_too_little_the_difference_is_stated_without_a_verdict(n, units, more):
+    made = of(MEANS, pair(n=n, units=units, p_holm=0.0001))
+    assert (
+        sentence("toy", made)
+        == f"toy: secateur minus title_zsum: {UP}, n = {n}; about {more} are needed for a verdict."
+    )
+    assert small_print(made, [64, 512]) == ""
 
 
 @pytest.mark.parametrize(
@@ -178,9 +159,3 @@ def test_a_plugin_metric_is_a_finding_where_nothing_else_was_compared():
     assert main_metric(compared, families) == "any_gold@claim"
     made = lines(TABLES["metrics"].frame([metric(s, "any_gold@claim", 0.5) for s in families]), compared, families, 10)
     assert " in any gold after Holm: " in sentence("toy", made)
-
-
-def test_an_interval_without_0_beside_a_p_above_the_threshold_is_called_unadjusted():
-    made = of(MEANS, pair(p_holm=0.2))
-    assert "95 % CI +0.020 to +0.200, unadjusted, n = 20" in sentence("toy", made)
-    assert made[0].verdict == "not significant (unadjusted interval)"

@@ -12,6 +12,7 @@ from secateur.planning.sizes import Data
 
 ROOT = Path(__file__).parents[2]
 CONF, PRICES = ROOT / "conf", load_prices(ROOT / "conf")
+RERANKED = "results/stem/stem_old/reranked/lexical/minilm.sentences/minilm/{}/run.json"
 TOY = "experiment.datasets=[toy_documents]"
 
 
@@ -48,12 +49,9 @@ def test_what_was_not_measured_is_named_and_not_counted_as_nothing():
     assert found.asked["gpt-4o-mini", "raptor's search"][1] > 0
     unknown = asked("apr_table1", TOY, "experiment.systems=[rag]", "answer.model=mine")
     assert {row["model"]: row["USD"] for row in unknown.rows(PRICES)}["mine"] is None
-
-
-def test_what_asks_no_endpoint_costs_no_token():
-    found = asked("quickstart")
-    assert (found.asked, found.uncounted, found.endpoints) == ({}, [], [])
-    assert list(found.hardware(PRICES, {})) == []
+    local = asked("quickstart")  # which asks no endpoint
+    assert (local.asked, local.uncounted, local.endpoints) == ({}, [], [])
+    assert list(local.hardware(PRICES, {})) == []
 
 
 def test_weights_of_a_hub_are_listed_with_their_gpu_and_hours():
@@ -76,21 +74,13 @@ def test_weights_of_a_hub_are_listed_with_their_gpu_and_hours():
         ("score_candidates", "results/c/d/statistics/minilm.utility.qwen2_5_7b.all/0of4/run.json", ANOTHER),
         ("score_candidates", "results/c/d/statistics/minilm.utility.smollm2.all/0of4/run.json", None),
         ("build_codebook", "results/c/codebook/openie.bge_large/run.json", ANOTHER),
+        ("rerank_passages", RERANKED.format("pmi_q"), None),
+        ("rerank_passages", RERANKED.format("cross_encoder"), ANOTHER),
     ],
 )
 def test_the_coefficients_of_one_model_tell_no_time_of_another(rule, record, reason):
     assert unmeasured(CONF, rule, record, ()) == reason
-
-
-RERANKED = "results/stem/stem_old/reranked/lexical/minilm.sentences/minilm/{}/run.json"
-
-
-def test_a_reranker_is_foretold_by_the_passages_that_it_reads_where_it_was_measured():
-    data, name = Data(CONF), RERANKED.format
-    assert [data._depth(name(reranker)) for reranker in ("pmi_q", "cross_encoder")] == [24, 24]
-    assert data._depth("results/stem/stem_old/rankings/minilm/run.json") == 0
-    reasons = [unmeasured(CONF, "rerank_passages", name(reranker), ()) for reranker in ("pmi_q", "cross_encoder")]
-    assert reasons == [None, ANOTHER]
+    assert Data(CONF)._depth(record) == (24 if rule == "rerank_passages" else 0)  # passages that it reads
 
 
 def test_an_extractors_requests_end_with_their_documents_and_read_each_question_too():

@@ -32,12 +32,12 @@ def count(texts: Sequence[str]) -> np.ndarray:
     return np.array([len(text.replace('"', ' " ').replace(",", " , ").split()) for text in texts], np.int64)
 
 
-def rows(kind: str, ranked=RANKED, budget: int = 10**6, placement: str = "best_first"):
+def rows(kind: str, ranked=RANKED, budget: int = 10**6):
     """The rows of a form."""
     spec = compose.option(CONF, "assembly", f"default+form={kind}").form
     material = Material(TEXTS, count, EDGES)
     form = plugins.load("form", kind).form(plugins.settings("form", spec, "conf/assembly/mine"), material)
-    assembly = Assembly(form, "refill", placement, material, {p: n for n, p in enumerate(TEXTS)})
+    assembly = Assembly(form, "refill", "best_first", material, {p: n for n, p in enumerate(TEXTS)})
     return assembly.contexts(ASKED, ranked, [budget])[budget].rows
 
 
@@ -49,49 +49,47 @@ def tags(kind: str, *args, **kwargs) -> list[tuple]:
     return [(row.passage_id, row.edge_ids, row.whole) for row in rows(kind, *args, **kwargs)]
 
 
-# --- word for word -----------------------------------------------------------------------------------
+WORDS = (
+    '{"questions(words)":[["bears","eat","what"]],"given knowledge(words)":[],"facts(words)":['
+    '["bears","sleep","June"],["Katmai bears","eat","salmon"],["Katmai bears","live in","Katmai"]]}'
+)
+SYMBOLS = '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'
+IDS = (
+    '"questions([e,r,e], ...)":[[0,0,1]],"given knowledge([e,r,e], ...)":[],'
+    '"facts([e,r,e], ...)":[[0,1,2],[3,0,4],[3,2,5]]}'
+)
+MATRIX = (
+    '"edge_matrix":[[0,0,1],[0,1,2],[3,0,4],[3,2,5]],"questions(edges[i])":[0],'
+    '"given knowledge(edges[i])":[],"facts(edges[i])":[1,2,3]}'
+)
+LINES = "bears: sleep June [1]\nKatmai bears: eat salmon [1]\nKatmai bears: live in Katmai [2]"
+EACH_WHOLE, EACH_PART = ([(p, (), whole) for p in ("p2", "p1", "p3")] for whole in (True, False))
+EDGE_BY_EDGE = [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
 
 
-def test_whole_passages_stand_line_by_line():
-    assert said("whole") == "They never sleep in June.\nThe bears of Katmai eat salmon.\nIt is cold."
-    assert tags("whole") == [("p2", (), True), ("p1", (), True), ("p3", (), True)]
+@pytest.mark.parametrize(
+    ("kind", "text", "facts"),
+    [
+        ("whole", "They never sleep in June.\nThe bears of Katmai eat salmon.\nIt is cold.", EACH_WHOLE),
+        ("dense", "never sleep June.\nbears Katmai eat salmon.\ncold.", EACH_PART),
+        ("lines", LINES, EDGE_BY_EDGE),  # sources are numbered, and no edge is repeated
+        ("cheapest", LINES, EDGE_BY_EDGE),
+        ("words", f"{RULES['words']}\n{WORDS}", EDGE_BY_EDGE),
+        ("ids", f"{RULES['ids']}\n{SYMBOLS}{IDS}", EDGE_BY_EDGE),
+        ("matrix", f"{RULES['matrix']}\n{SYMBOLS}{MATRIX}", EDGE_BY_EDGE),
+    ],
+)
+def test_a_form_word_for_word_and_what_its_rows_state(kind, text, facts):
+    assert said(kind) == text
+    assert tags(kind)[-3:] == facts
+    if kind in ("ids", "matrix"):
+        expected = ["bears sleep June", "Katmai bears eat salmon", "Katmai bears live in Katmai"]
+        assert [row.says for row in rows(kind)][-3:] == expected
 
 
-def test_the_best_stands_last_or_all_as_they_were_written():
-    assert [p for p, *_ in tags("whole", placement="best_last")] == ["p3", "p1", "p2"]
-    assert [p for p, *_ in tags("whole", placement="as_written")] == ["p1", "p2", "p3"]
-
-
-def test_dense_passages_lose_the_words_of_the_list():
-    assert said("dense") == "never sleep June.\nbears Katmai eat salmon.\ncold."
-    assert tags("dense") == [("p2", (), False), ("p1", (), False), ("p3", (), False)]
-
-
-def test_cited_lines_number_their_sources_and_repeat_no_edge():
-    assert said("lines") == "bears: sleep June [1]\nKatmai bears: eat salmon [1]\nKatmai bears: live in Katmai [2]"
-    assert tags("lines") == [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
-
-
-def test_cited_lines_say_a_head_once_for_each_source():
+def test_a_head_is_said_once_for_each_source():
     assert said("lines", [Ranked("p1")]) == "Katmai bears: eat salmon; live in Katmai [1]"
     assert tags("lines", [Ranked("p1")]) == [("p1", (0, 1), False)]
-
-
-def test_words_stand_under_the_papers_rules_with_the_questions_triples():
-    head = '{"questions(words)":[["bears","eat","what"]],"given knowledge(words)":[],"facts(words)":['
-    facts = '["bears","sleep","June"],["Katmai bears","eat","salmon"],["Katmai bears","live in","Katmai"]]}'
-    assert said("words") == f"{RULES['words']}\n{head}{facts}"
-    assert tags("words")[2:] == [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
-
-
-def test_ids_say_their_codebook_once():
-    expected = (
-        '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'
-        '"questions([e,r,e], ...)":[[0,0,1]],"given knowledge([e,r,e], ...)":[],'
-        '"facts([e,r,e], ...)":[[0,1,2],[3,0,4],[3,2,5]]}'
-    )
-    assert said("ids") == f"{RULES['ids']}\n{expected}"
-    assert [row.says for row in rows("ids")][-1] == "Katmai bears live in Katmai"
 
 
 @pytest.mark.parametrize("kind", ["words", "ids", "matrix"])
@@ -106,23 +104,6 @@ def test_the_number_of_a_source_is_no_word_of_a_cited_line():
     assert all(row.text.rstrip("\n").endswith("]") for row in rows("lines"))
     assert not any("[" in row.says or "]" in row.says for row in rows("lines"))
     assert rows("lines")[0].text.startswith(rows("lines")[0].says)
-
-
-def test_the_matrix_says_each_edge_once():
-    expected = (
-        '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'
-        '"edge_matrix":[[0,0,1],[0,1,2],[3,0,4],[3,2,5]],"questions(edges[i])":[0],'
-        '"given knowledge(edges[i])":[],"facts(edges[i])":[1,2,3]}'
-    )
-    assert said("matrix") == f"{RULES['matrix']}\n{expected}"
-    assert [row.says for row in rows("matrix")][-3:] == ["bears sleep June", "Katmai bears eat salmon",
-                                                         "Katmai bears live in Katmai"]  # fmt: skip
-
-
-def test_the_cheapest_is_the_shortest_of_all_with_its_rules():
-    assert said("cheapest") == said("lines")
-    sizes = {kind: count([said(kind)])[0] for kind in ("words", "ids", "matrix", "lines")}
-    assert count([said("cheapest")])[0] == min(sizes.values())
 
 
 def test_a_ranking_of_lines_writes_those_lines_alone():
@@ -142,12 +123,10 @@ def test_passages_without_an_edge_are_no_piece_of_a_graph_context(kind):
     assert rows(kind, [Ranked("p3")]) == []
 
 
-# --- what a dense text must not lose -------------------------------------------------------------------
-
-
-def test_no_word_that_negates_counts_compares_or_orders_is_dropped():
+def test_no_word_that_negates_counts_compares_or_orders_is_dropped_and_all_others_of_the_list_are():
     assert not DROP & QUALIFIERS
     assert {word for word in DROP if qualifiers_of(word, QUALIFIERS)} == set()
+    assert all(without(f"Bears {word} salmon", DROP) == "Bears salmon" for word in DROP)
 
 
 @pytest.mark.parametrize(
@@ -175,20 +154,3 @@ def test_a_dense_text_word_for_word(text, dense):
 def test_every_qualifier_survives_whatever_its_case_and_marks(word):
     for form in (word, word.capitalize(), word.upper(), f"({word},"):
         assert without(f"It is the {form} of it.", DROP) == form
-
-
-def test_the_words_that_are_dropped_are_written_as_they_are_matched():
-    assert {word.lower() for word in DROP} == set(DROP)
-    assert all(without(f"Bears {word} salmon", DROP) == "Bears salmon" for word in DROP)
-
-
-def test_the_cheapest_passes_over_no_fact_that_fits():
-    """A fact of a known head adds less in cited lines than three numbers do."""
-    edges = [Edge(n, ("mill", "is", word)) for n, word in enumerate(["red", "old", "wet", "low", "far", "big"])]
-    material = Material({f"p{n}": "?" for n in range(6)}, count, {f"p{n}": [edge] for n, edge in enumerate(edges)})
-    form = plugins.load("form", "cheapest")
-    made = form.form(form.Settings(), material)
-    pieces = made.pieces(ASKED, [Ranked(f"p{n}") for n in range(6)])
-    for n in range(1, 6):
-        alone, more = (count([text_of(made.rows(ASKED, pieces[:end]))])[0] for end in (n, n + 1))
-        assert made.parts(pieces)[n] <= more - alone

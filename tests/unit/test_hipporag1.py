@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from secateur.peers.adapters import hipporag1
 from secateur.peers.corpus import TracedExtraction
@@ -50,22 +51,15 @@ def read(peer, question=QUESTION):
 
 
 def test_a_walk_reaches_the_passage_behind_a_synonym(tmp_path):
-    assert read(indexed(tmp_path)) == [TEXTS[0], TEXTS[2]]
-    apart = hipporag1.Settings(synonyms=0.8, neighbours=0, damping=0.5, qa_top_k=2)
-    assert read(indexed(tmp_path, apart)) == [TEXTS[0], TEXTS[1]], "without the edge the rest keeps the corpus' order"
-
-
-def test_the_peer_is_read_from_its_folder_alone(tmp_path):
     first = indexed(tmp_path)
-    again = hipporag1.Peer(SETTINGS, tmp_path, "http://127.0.0.1:1/v1")
+    assert read(first) == [TEXTS[0], TEXTS[2]]
+    again = hipporag1.Peer(SETTINGS, tmp_path, "http://127.0.0.1:1/v1")  # from its folder alone
     again._client = first._client
     assert read(again) == read(first)
-
-
-def test_without_an_entity_passages_keep_their_order(tmp_path):
-    peer = indexed(tmp_path)
-    peer._client.reply = "I do not know."
-    assert read(peer, "Who?") == TEXTS[:2]
+    first._client.reply = "I do not know."  # without an entity passages keep their order
+    assert read(first, "Who?") == TEXTS[:2]
+    apart = hipporag1.Settings(synonyms=0.8, neighbours=0, damping=0.5, qa_top_k=2)
+    assert read(indexed(tmp_path, apart)) == [TEXTS[0], TEXTS[1]], "without the edge the rest keeps the corpus' order"
 
 
 def test_no_triple_at_all_is_no_index(tmp_path):
@@ -78,10 +72,8 @@ def test_edges_weigh_triples_or_the_cosine_of_synonyms():
     vectors = np.eye(4, dtype=np.float32)
     vectors[1] = [0.9, np.sqrt(1 - 0.81), 0, 0]
     vectors[3] = vectors[2]  # its name is too short for synonyms of its own
-    triples = [
-        [("ghent", "near", "kent"), ("ghent", "by", "kent")],
-        [("ghent", "near", "kent"), ("gent", "is", "gent")],
-    ]
+    near = ("ghent", "near", "kent")
+    triples = [[near, ("ghent", "by", "kent")], [near, ("gent", "is", "gent")]]
     edges, counts = hipporag1.graph(triples, phrases, vectors, SETTINGS)
     expected = np.zeros((4, 4))
     expected[0, 2] = expected[2, 0] = 2 * 3
@@ -94,8 +86,6 @@ def test_edges_weigh_triples_or_the_cosine_of_synonyms():
 
 @pytest.mark.parametrize("damping", [0.0, 0.5, 0.95])
 def test_masses_solve_the_equation(damping):
-    from scipy.sparse import csr_array
-
     weights = np.array([[0, 1, 0, 0], [1, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0.0]])  # a path, and a phrase alone
     restart = np.array([0.75, 0, 0, 0.25])
     steps = weights / np.where(weights.sum(1) > 0, weights.sum(1), 1)[:, None]

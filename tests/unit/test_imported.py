@@ -3,17 +3,20 @@
 import json
 import os
 from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from secateur.core.errors import SecateurError
-from secateur.graph.triples.extractors import imported
+from secateur.datasets.schema import passages_frame
+from secateur.graph.triples.extractors import hipporag, imported
 
 TEXTS = ["About the river", "The Rhine rises near Chur.", "Basel lies on the Rhine.", "Ships reach Basel from the sea."]
-PASSAGES = pl.DataFrame(
-    {"doc_id": "d", "position": range(4), "passage_id": [f"d:{n}" for n in range(4)], "text": TEXTS},
-    schema_overrides={"position": pl.Int32},
+PASSAGES = passages_frame(
+    {"passage_id": f"d:{n}", "doc_id": "d", "group_id": "all", "position": n, "text": text}
+    for n, text in enumerate(TEXTS)
 )
 HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 KEYS = "".join(
@@ -57,12 +60,6 @@ def refused(paths, match: str) -> None:
 # --- LightRAG ------------------------------------------------------------------------------------
 
 
-def test_an_edge_becomes_a_fact_of_the_sentence_that_holds_it(files):
-    facts, counts = imported.read(files(graph(edge())), PASSAGES)
-    assert facts == {"d:1": [("Rhine", "rises near", "Chur")]}
-    assert counts == {"facts_imported": 1}
-
-
 @pytest.mark.parametrize(
     ("description", "fact"),
     [
@@ -101,13 +98,11 @@ def test_only_sentences_of_the_edges_own_chunks_are_asked_and_ties_go_to_the_ear
     assert list(imported.read(files(graph(tie)), PASSAGES)[0]) == ["d:1"]
 
 
-def test_a_fact_without_a_passage_is_counted(files):
+def test_a_fact_without_a_passage_is_counted_and_a_graph_of_another_corpus_refused(files):
     paths = files(graph(edge(), edge(chunk="c3")), {"c1": {"content": TEXTS[1]}, "c3": {"content": "Elsewhere."}})
     facts, counts = imported.read(paths, PASSAGES)
-    assert (len(facts), counts) == (1, Counter(facts_imported=1, facts_without_passage=1))
-
-
-def test_a_graph_of_another_corpus_is_refused(files):
+    assert facts == {"d:1": [("Rhine", "rises near", "Chur")]}
+    assert counts == Counter(facts_imported=1, facts_without_passage=1)
     refused(files(graph(edge()), {"c1": {"content": "Elsewhere."}}), "none of its 1 triples matches a passage")
 
 
@@ -131,9 +126,8 @@ UTF16 = (f'<?xml version="1.0" encoding="utf-16"?>{BILLION}' + graph(edge(descri
         ("<html/>", "its root is <html>"),
         ("<graphml><graph/></graphml>", "not GraphML"),
         (graph(), "has no edge"),
-        (graph(edge(target="Nowhere")), r"edge 0 \(Rhine - Nowhere\): 'Nowhere' is not a node"),
         (graph(edge(description=None, keywords="")), "has no description; .*has no keywords"),
-        (graph(edge(chunk=None)), "has no source_id"),
+        (graph(edge(target="X"), edge(keywords="")), "2 problems; .*'X' is not a node; .*has no keywords"),
         (graph(edge(chunk="c8&lt;SEP&gt;c9")), "chunk 'c9' is not in chunks.json"),
     ],
 )
@@ -141,29 +135,25 @@ def test_a_hostile_or_broken_graph_is_refused(files, text, match):
     refused(files(text), match)
 
 
-def test_all_problems_of_a_graph_are_listed_at_once(files):
-    refused(files(graph(edge(target="X"), edge(keywords=""))), "2 problems; .*'X' is not a node; .*has no keywords")
-
-
 LAME = {
-    "no keywords": edge(keywords=""),
-    "no description": edge(description=None),
-    "an empty description": edge(description=" "),
-    "no source": edge(chunk=None),
-    "a source that is no chunk": edge(chunk="UNKNOWN"),
-    "a node that is not there": edge(target="Nowhere"),
+    "no keywords": (edge(keywords=""), "has no keywords"),
+    "no description": (edge(description=None), "has no description"),
+    "an empty description": (edge(description=" "), "has no description"),
+    "no source": (edge(chunk=None), "has no source_id"),
+    "a source that is no chunk": (edge(chunk="UNKNOWN"), "chunk 'UNKNOWN' is not in chunks.json"),
+    "a node that is not there": (edge(target="Nowhere"), r"\(Rhine - Nowhere\): 'Nowhere' is not a node"),
 }
 
 
-@pytest.mark.parametrize("lame", LAME.values(), ids=LAME)
-def test_a_malformed_edge_is_dropped_and_counted_and_too_many_are_refused(files, lame):
+@pytest.mark.parametrize(("lame", "said"), LAME.values(), ids=LAME)
+def test_a_malformed_edge_is_dropped_and_counted_and_too_many_are_refused(files, lame, said):
     paths = files(graph(edge(), lame))
     facts, counts = imported.read(paths, PASSAGES)
     assert facts == {"d:1": [("Rhine", "rises near", "Chur")]}
     assert (counts["facts_imported"], counts["records_malformed"]) == (1, 1)
     with pytest.raises(SecateurError, match=r"1 problem; edge 1 .*raise extractor.max_malformed.* \(0.25\)"):
         imported.read(paths, PASSAGES, 0.25)
-    refused(files(graph(edge(), lame, lame)), "2 problems; edge 1 .*edge 2 ")
+    refused(files(graph(edge(), lame, lame)), f"2 problems; edge 1 .*{said}.*edge 2 .*{said}")
 
 
 def test_a_chunk_that_was_deleted_is_left_out_of_its_edges(files):
@@ -187,21 +177,20 @@ def test_a_graph_without_keywords_gives_the_relations_that_stand_between_names(f
     assert counts["records_malformed"] == 1
 
 
-def test_a_row_of_a_table_with_an_empty_cell_is_dropped_and_counted(tmp_path):
+def test_a_row_of_a_table_with_an_empty_cell_or_an_unknown_passage_is_dropped_and_counted(tmp_path):
     for name in ROWS:
         frame = pl.DataFrame(ROWS | {"passage_id": ["d:1", "d:2"], name: [None, ROWS[name][1]]})
         facts, counts = imported.read(write(tmp_path, frame, ".parquet"), PASSAGES)
         assert (list(facts), counts["records_malformed"]) == (["d:2"], 1)
+    paths = write(tmp_path, pl.DataFrame(ROWS | {"passage_id": ["d:1", "d:9"]}), ".csv")
+    facts, counts = imported.read(paths, PASSAGES)
+    assert (list(facts), counts["facts_without_passage"]) == (["d:1"], 1)
 
 
-def test_a_huge_graph_is_refused_before_it_is_read(files):
+def test_a_huge_graph_is_refused_before_it_is_read_and_a_missing_one_named(files):
     paths = files(graph(edge()))
     os.truncate(paths[0], imported.MAX_BYTES + 1)
     refused(paths, "above the limit of 1073741824")
-
-
-def test_a_missing_graph_is_named(files):
-    paths = files(graph(edge()))
     paths[0].unlink()
     refused(paths, "not readable")
 
@@ -230,12 +219,6 @@ def test_a_table_gives_its_triples_to_the_passages_it_names(tmp_path, suffix, pl
     assert (facts, counts["facts_imported"], counts["facts_without_passage"]) == (EXPECTED, 2, 0)
 
 
-def test_a_row_whose_passage_is_unknown_is_counted(tmp_path):
-    paths = write(tmp_path, pl.DataFrame(ROWS | {"passage_id": ["d:1", "d:9"]}), ".csv")
-    facts, counts = imported.read(paths, PASSAGES)
-    assert (list(facts), counts["facts_without_passage"]) == (["d:1"], 1)
-
-
 @pytest.mark.parametrize(
     ("frame", "match"),
     [
@@ -258,3 +241,66 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name):
     refused([path], "not a readable|no column")
     path.unlink()
     refused([path], "not a readable")
+
+
+# --- HippoRAG's open IE results ----------------------------------------------------------------------------
+
+SENTENCES = ["Ghent is a city.", "Ann Lee lives in Ghent."]
+DOCUMENT = {
+    "title": "Ghent",
+    "passage": "Ghent\nGhent is a city. Ann Lee lives in Ghent.",
+    "extracted_triples": [["Ann Lee", "lives in", "Ghent"], ["Ghent", "is", "city"], ["Ghent", "is"], ["x", "y", 3]],
+}
+GHENT = passages_frame(
+    {"passage_id": f"g:{n}", "doc_id": "g", "group_id": "all", "position": n, "text": text}
+    for n, text in enumerate(SENTENCES)
+)
+
+
+def written(path: Path, content) -> Path:
+    path.write_text(json.dumps(content), "utf-8")
+    return path
+
+
+def test_a_triple_is_of_the_sentence_that_holds_its_words(tmp_path):
+    facts, counts = hipporag.read([written(tmp_path / "o.json", {"docs": [DOCUMENT]})], GHENT)
+    assert facts == {"g:1": [("Ann Lee", "lives in", "Ghent")], "g:0": [("Ghent", "is", "city")]}
+    assert counts == {"facts_imported": 2, "facts_malformed": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ([DOCUMENT], "expected an object with a list `docs`"),
+        ({"docs": [{"passage": "Ghent"}]}, "docs 0: extracted_triples is missing"),
+        ({"docs": [DOCUMENT | {"passage": "Elsewhere"}]}, "no triple of its 1 passages matches a passage"),
+    ],
+)
+def test_a_file_of_another_form_or_of_another_corpus_is_refused(tmp_path, content, said):
+    with pytest.raises(SecateurError, match=said):
+        hipporag.read([written(tmp_path / "o.json", content)], GHENT)
+
+
+LAME_DOCUMENTS = {
+    "null": DOCUMENT | {"extracted_triples": None},
+    "none": {"passage": DOCUMENT["passage"]},
+    "a text": DOCUMENT | {"extracted_triples": "[]"},
+    "no passage": DOCUMENT | {"passage": None},
+    "no object": 3,
+}
+
+
+@pytest.mark.parametrize("lame", LAME_DOCUMENTS.values(), ids=LAME_DOCUMENTS)
+def test_a_malformed_document_is_dropped_and_counted_and_too_many_are_refused(tmp_path, lame):
+    path = written(tmp_path / "o.json", {"docs": [lame, DOCUMENT], "avg_ent_chars": float("nan")})
+    facts, counts = hipporag.read([path], GHENT)
+    assert (sorted(facts), counts["records_malformed"]) == (["g:0", "g:1"], 1)
+    written(path, {"docs": [lame, DOCUMENT, lame]})
+    with pytest.raises(SecateurError, match=r"2 problems; docs 0: .*docs 2: .*extractor.max_malformed"):
+        hipporag.read([path], GHENT)
+
+
+def test_an_option_names_one_file_and_one_job():
+    option = SimpleNamespace(shards=2, files=["a.csv"])
+    expected = ["extractor.shards", "extractor.files"]
+    assert [clause.split(" is ")[0] for clause in hipporag.problems(None, option)] == expected

@@ -25,6 +25,12 @@ def by(reply):
     return lambda prompts: [reply(prompt) if callable(reply) else reply for prompt in prompts]
 
 
+def controlled(items: list[Item], reply, every: list[list[str]] | None = None) -> list[dict]:
+    """The controls of a judge. every: the gold answers of each item, of which it has one by default."""
+    golds = every or [[each.gold] for each in items]
+    return controls(items, judged(items, by(reply)), golds, by(reply), PADDING)
+
+
 def one(answer: str, **changes) -> Judgement:
     return judged([item(answer, **changes)], by(ruled))[0]
 
@@ -32,21 +38,9 @@ def one(answer: str, **changes) -> Judgement:
 def test_the_figures_are_those_of_the_verdicts():
     found = one("It stands in Ghent. It is old. It was built in 1720.")
     assert (found.right, found.covered) == ([True, False, False], [False, True])
-    assert found.figures == pytest.approx(
-        {
-            "facts": 1 / (1 + (2 + 1) / 2),
-            "coverage": 1 / 2,
-            "faithfulness": 2 / 3,
-            "evidence": 1 / 2,
-            "relevance": 1.0,
-            "unread": 0.0,
-        }
-    )
-
-
-def test_the_gold_answer_has_one_and_another_answer_none():
-    assert one(GOLD).facts == 1
-    assert one("The sea is blue.").facts == 0
+    assert (one(GOLD).facts, one("The sea is blue.").facts) == (1, 0)
+    expected = {"facts": 1 / (1 + (2 + 1) / 2), "coverage": 1 / 2, "faithfulness": 2 / 3}
+    assert found.figures == pytest.approx(expected | {"evidence": 1 / 2, "relevance": 1.0, "unread": 0.0})
 
 
 def test_a_refusal_is_scored_and_says_nothing_that_could_be_unfaithful():
@@ -55,10 +49,6 @@ def test_a_refusal_is_scored_and_says_nothing_that_could_be_unfaithful():
         assert found.figures["coverage"] == 0
         assert "faithfulness" not in found.figures
         assert found.figures["evidence"] == 1 / 2
-
-
-def test_a_closed_book_has_no_figures_of_a_context():
-    assert set(one(GOLD, context="").figures) == {"facts", "coverage", "unread"}
 
 
 @pytest.mark.parametrize("reply", ["I cannot say.", "", "[[1]]", '{"TP": 1}', "[1, 2", None])
@@ -73,11 +63,9 @@ def test_each_context_has_both_of_its_own_ratings():
     items = [item(GOLD, question=f"Question {n}?") for n in (0, 1, 0, 1)]
 
     def rates(prompt: str) -> str:
-        return (
-            str(("Question 1?" in prompt) + ("Could somebody" in prompt))
-            if "0:" in prompt or "Could" in prompt
-            else ruled(prompt)
-        )
+        if "0:" not in prompt and "Could" not in prompt:
+            return ruled(prompt)
+        return str(("Question 1?" in prompt) + ("Could somebody" in prompt))
 
     found = judged(items, by(rates))
     assert [one.ratings for one in found] == [[0.0, 0.5], [0.5, 1.0]] * 2
@@ -94,28 +82,14 @@ def test_a_verdict_too_many_is_none():
 
 def test_prompts_are_asked_once():
     asked = []
-
-    def ask(prompts):
-        asked.extend(prompts)
-        return [ruled(prompt) for prompt in prompts]
-
-    judged([item(GOLD), item(GOLD)], ask)
+    judged([item(GOLD), item(GOLD)], by(lambda prompt: asked.append(prompt) or ruled(prompt)))
     verdicts = [prompt for prompt in asked if prompt.startswith("Break") or "Statements:" in prompt]
     assert len(verdicts) == len(set(verdicts)) == 4  # the text; what follows from it, and twice from the context
 
 
-def golds(items) -> list[list[str]]:
-    """The gold answers of each item, of which it has one."""
-    return [[each.gold] for each in items]
-
-
 def test_a_perfect_judge_passes_its_controls():
-    items = [
-        item("It stands in Ghent. It is old."),
-        item("The sea is blue.", gold="The sea is blue. It is deep.", question="And the sea?"),
-    ]
-    own = judged(items, by(ruled))
-    found = controls(items, own, golds(items), by(ruled), PADDING)
+    sea = item("The sea is blue.", gold="The sea is blue. It is deep.", question="And the sea?")
+    found = controlled([item("It stands in Ghent. It is old."), sea], ruled)
     assert [(f["of_gold"], f["of_wrong"], f["backwards"]) for f in found] == [(1, 0, 1), (1, 0, 1)]
     assert all(f["padded"] < 0 for f in found)  # one more statement that the gold answer does not have
 
@@ -126,20 +100,14 @@ def test_a_judge_that_says_yes_to_all_is_seen_by_its_controls():
         return str(list(range(1, count + 1))) if "Statements:" in prompt else ruled(prompt)
 
     items = [item("Nonsense. More of it."), item("No.", gold="The sea is deep.")]
-    found = controls(items, judged(items, by(agrees)), golds(items), by(agrees), PADDING)
-    assert [f["of_wrong"] for f in found] == [1, 1]
+    assert [f["of_wrong"] for f in controlled(items, agrees)] == [1, 1]
 
 
 def test_a_judge_that_takes_the_first_statement_is_seen_by_its_controls():
-    items = [item("One. Two. Three."), item("Four. Five.")]
-    first = by(lambda prompt: "[1]" if "Statements:" in prompt else ruled(prompt))
-    found = controls(items, judged(items, first), golds(items), first, PADDING)
+    found = controlled(
+        [item("One. Two. Three."), item("Four. Five.")], lambda p: "[1]" if "Statements:" in p else ruled(p)
+    )
     assert all(f["backwards"] < 0.5 for f in found)
-
-
-def test_one_gold_answer_for_all_has_no_wrong_one():
-    items = [item("One."), item("Two.")]
-    assert all("of_wrong" not in f for f in controls(items, judged(items, by(ruled)), golds(items), by(ruled), PADDING))
 
 
 @given(st.text(), st.integers(1, 5))
@@ -161,7 +129,7 @@ def test_facts_are_a_share_and_whole_only_where_all_is_right(right, covered):
 def test_a_context_that_is_empty_holds_nothing_and_a_closed_book_has_none():
     found = one("It stands in Ghent.", context="", reads=True).figures
     assert (found["evidence"], found["relevance"], found["faithfulness"]) == (0, 0, 0)
-    assert not {"evidence", "relevance", "faithfulness"} & set(one("It stands in Ghent.", context="").figures)
+    assert set(one("It stands in Ghent.", context="").figures) == {"facts", "coverage", "unread"}
 
 
 def test_an_answer_without_a_statement_is_scored_and_read():
@@ -175,21 +143,16 @@ def test_a_reply_with_two_lists_is_not_read():
     assert statements('The text ["..."] gives: ["Ann built it."]') is None
 
 
-def test_the_wrong_answer_of_a_control_is_no_right_one():
+def test_the_wrong_answer_of_a_control_is_no_right_one_and_one_gold_answer_for_all_has_none():
     items = [item("No.", gold=gold) for gold in ("Yes.", "yes.", "No.", "Yes.")]
-    found = controls(items, judged(items, by(ruled)), golds(items), by(ruled), PADDING)
-    assert [f["of_wrong"] for f in found] == [0, 0, 0, 0]
+    assert [f["of_wrong"] for f in controlled(items, ruled)] == [0, 0, 0, 0]
+    assert all("of_wrong" not in f for f in controlled([item("One."), item("Two.")], ruled))
 
 
 def test_another_gold_answer_of_the_item_is_no_wrong_one():
     items = [item("No.", gold=gold) for gold in ("NYC.", "New York City.", "Ghent.")]
-    every = [["NYC.", "New York City."], ["New York City.", "NYC."], ["Ghent."]]
     asked = []
-
-    def ask(prompts):
-        asked.extend(prompts)
-        return [ruled(prompt) for prompt in prompts]
-
-    controls(items, judged(items, by(ruled)), every, ask, PADDING)
+    noted = lambda prompt: asked.append(prompt) or ruled(prompt)  # noqa: E731
+    controlled(items, noted, [["NYC.", "New York City."], ["New York City.", "NYC."], ["Ghent."]])
     assert any("Ghent" in prompt and "NYC" in prompt for prompt in asked)
     assert not any("New York City" in prompt and "NYC" in prompt for prompt in asked)

@@ -24,10 +24,7 @@ with torch.inference_mode():
 def test_a_row_of_a_product_hangs_on_no_other_row(untouched):
     said = untouched.run(sys.executable, "-c", PRODUCT)
     assert said.stdout.split() == ["[]", "[]"], said.stdout + said.stderr
-
-
-def test_no_model_is_given_fewer_rows():
-    assert encoders.STEP["cpu"] % kernels.ROWS == independent.STEP % kernels.ROWS == 0
+    assert encoders.STEP["cpu"] % kernels.ROWS == independent.STEP % kernels.ROWS == 0  # no model is given fewer rows
 
 
 @torch.inference_mode()

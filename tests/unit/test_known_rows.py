@@ -97,8 +97,6 @@ def test_a_known_locomo_row_comes_out(f1, scorer, subset, value):
     assert f1[scorer, subset] == pytest.approx(value, abs=TOLERANCE)
 
 
-# --- contexts: the longest prefix of a ranking that fits so many word pieces ------------------------------
-
 # While words were [a-z0-9]+ without scikit-learn's stop list: .370 .403, .568 .623, .631 .708, .738 .822, .786 .882,
 # .839 .924; with letters of any script .370 .406, .568 .628, .631 .713, .747 .831, .807 .897, .848 .932.
 BM25 = {  # budget: evidence_recall (once `exact`), token_recall (once `novel`) of BM25 on stem_old

@@ -42,17 +42,13 @@ def said(options: dict[str, str]) -> set[str]:
 
 @quick
 @given(sources())
-def test_options_are_read_back_from_the_path_they_were_written_to(options):
-    found = layout.options_of({"corpus": options["corpus"], "dataset": "d", "source": layout.source(options)})
+def test_options_are_read_back_from_the_path_they_were_written_to_and_written_to_it_again(options):
+    path = layout.source(options)
+    found = layout.options_of({"corpus": options["corpus"], "dataset": "d", "source": path})
     assert {axis: found[axis] for axis in said(options)} == {axis: options[axis] for axis in said(options)}
     assert (found["corpus"], found["dataset"]) == (options["corpus"], "d")
-
-
-@quick
-@given(sources())
-def test_what_is_read_back_is_written_to_the_same_path(options):
-    path = layout.source(options)
-    assert layout.source(layout.options_of({"source": path})) == path
+    assert found["lm"] == options["lm"]  # who reads, and not who scored
+    assert layout.source(found) == path
     assert re.fullmatch(layout.SOURCE, path)
 
 
@@ -82,20 +78,11 @@ def test_what_a_study_names_by_itself_stands(options):
         assert found["ecs"] == "quick"
 
 
-@quick
-@given(sources())
-def test_the_reader_of_a_source_is_who_reads_and_not_who_scored(options):
-    assert layout.options_of({"source": layout.source(options)})["lm"] == options["lm"]
-
-
 def test_a_ranking_by_itself_says_its_own_options():
     found = layout.options_of({"ranking": "utility/minilm.utility.smollm2.default"})
     expected = {"ranking": "utility/minilm.utility.smollm2.default", "family": "utility"}
     expected |= {"embedder": "minilm", "rankers": "utility", "lm": "smollm2", "ecs": "default"}
     assert found == expected
-
-
-# --- of real variants ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -105,11 +92,14 @@ def found():
     return list(dict.fromkeys(every))
 
 
-def test_the_contexts_of_every_variant_are_read_back(found):
+def test_the_contexts_of_every_variant_are_read_back_and_a_reranked_source_from_the_reranked_rankings(found):
     for variant in (v for v in found if v.kind == "documents"):
         options = variant.wildcards
         read = layout.options_of({"corpus": variant.corpus, "source": layout.source(options)})
         assert {axis: read[axis] for axis in said(options)} == {axis: options[axis] for axis in said(options)}
+        path = layout.ranked_file(layout.options_of(options | {"source": layout.source(options)}))
+        assert ("/reranked/" in path) == (variant["reranker"] != layout.NONE)
+        assert path.endswith("/rankings.parquet")
 
 
 def test_systems_share_a_file_only_where_all_that_it_depends_on_is_the_same(found):
@@ -119,14 +109,6 @@ def test_systems_share_a_file_only_where_all_that_it_depends_on_is_the_same(foun
         path = f"{layout.folder(options)}/{layout.source(options)}"
         by_path.setdefault(path, set()).add(tuple(options[axis] for axis in sorted(said(options))))
     assert all(len(options) == 1 for options in by_path.values())
-
-
-def test_a_reranked_source_is_read_from_the_reranked_rankings(found):
-    for variant in (v for v in found if v.kind == "documents"):
-        options = layout.options_of(variant.wildcards | {"source": layout.source(variant.wildcards)})
-        path = layout.ranked_file(options)
-        assert ("/reranked/" in path) == (variant["reranker"] != layout.NONE)
-        assert path.endswith("/rankings.parquet")
 
 
 def test_figures_of_all_kinds_have_paths_of_their_own(found):

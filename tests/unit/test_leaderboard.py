@@ -1,10 +1,15 @@
 """Leaderboards: every row, the best first, with its differences to the best row and to its best baseline."""
 
+import json
+import re
+
 import pytest
 from tests.support.report_rows import CLAIM, metric, pair
 
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import Row, to_best
+from secateur.report.kept import write_kept
+from secateur.report.kept_board import kept_board
 from secateur.report.leaderboard import board_table, boards, embedded, title_of
 
 FAMILIES = {"secateur": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
@@ -24,13 +29,12 @@ def below(system: str, baseline: str, axis: str, **changes) -> dict:
     return pair(system, baseline, axis=axis, **ends | SIZES | changes)
 
 
-def made(metrics=None, leaders=None):
-    tables = {
-        "metrics": metrics or [mean(*one) for one in MEANS.items()],
-        "comparisons": [below(name, "bm25", "ranker") for name in ("secateur", "mine", "myrag")],
-        "leaders": leaders or [below(name, "secateur", "best") for name in MEANS if name != "secateur"],
-    }
-    return list(boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10))
+def made(metrics=None, leaders=None, pairs=None, first=()):
+    metrics = metrics or [mean(*one) for one in MEANS.items()]
+    pairs = pairs or [below(name, "bm25", "ranker") for name in ("secateur", "mine", "myrag")]
+    leaders = leaders or [below(name, "secateur", "best") for name in MEANS if name != "secateur"]
+    tables = {"metrics": metrics, "comparisons": pairs, "leaders": leaders}
+    return list(boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10, first))
 
 
 def test_every_row_stands_on_it_the_best_first_controls_last_and_the_users_starred():
@@ -57,8 +61,7 @@ def test_a_row_of_few_questions_leads_neither_the_board_nor_the_choice_of_the_me
     own = [below("myrag", "bm25", "ranker") | {"n": 3}, below("myrag", "bm25", "ranker", metric=at)]
     others = [below("secateur", "bm25", "ranker", metric=metric) for metric in (CLAIM, at)]
     best = [below(name, "secateur", "best", metric=metric) for metric in (CLAIM, at) for name in ("bm25", "myrag")]
-    tables = {"metrics": means, "comparisons": [*own, *others], "leaders": best}
-    first, second = boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10)
+    first, second = made(means, best, [*own, *others])
     assert (first.metric, second.metric) == (at, CLAIM)
     table = board_table(second, (64, 512))
     assert [row.cells[0] for row in table.rows] == ["secateur", "bm25", "★ myrag"]
@@ -102,9 +105,8 @@ def test_a_row_that_shares_no_question_with_the_best_is_not_called_the_best():
 def test_the_data_set_of_the_finding_comes_first():
     rows = [mean(*one) | {"dataset": name} for name in ("a", "b") for one in MEANS.items()]
     leaders = [below("bm25", "secateur", "best") | {"dataset": name} for name in ("a", "b")]
-    tables = (TABLES["metrics"].frame(rows), TABLES["comparisons"].empty(), TABLES["leaders"].frame(leaders))
-    assert [board.dataset for board in boards(*tables, FAMILIES, 10)] == ["a", "b"]
-    assert [board.dataset for board in boards(*tables, FAMILIES, 10, ["b"])] == ["b", "a"]
+    assert [board.dataset for board in made(rows, leaders)] == ["a", "b"]
+    assert [board.dataset for board in made(rows, leaders, first=["b"])] == ["b", "a"]
 
 
 def test_the_best_row_answers_most_questions_and_is_no_control():
@@ -114,3 +116,44 @@ def test_the_best_row_answers_most_questions_and_is_no_control():
     found = to_best(rows, means, sizes)
     assert [(row.system, best.system) for row, best, _ in found] == [("a", "b"), ("gold", "b"), ("few", "b")]
     assert to_best([], {}, {}) == []
+
+
+# --- the leaderboard of kept figures ---------------------------------------------------------------------
+
+SOURCE = {"command": "make run EXPERIMENT=toy", "commit": "0123456789abcdef", "finished": "2026-11-27T00:00:00"}
+ROW = {"dataset": "toy", "system": "beam", "order": "blind", "scorer": None, "answer_aware": False, "split": "all"}
+ROW |= {"subset": "all", "metric": "evidence_recall@claim", "value": 0.5, "low": 0.4, "high": 0.6, "n": 40, "units": 20}
+
+
+@pytest.fixture
+def kept_page(tmp_path):
+    """The data of a page of some rows of `metrics`."""
+
+    def made(*changes: dict) -> tuple[dict, str]:
+        frame = TABLES["metrics"].frame([ROW | {"published": False} | change for change in changes])
+        write_kept(frame, tmp_path, "toy", "metrics", SOURCE)
+        page = kept_board(tmp_path, (64, 512), ("small", "large"))
+        return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1]), page
+
+    return made
+
+
+def test_a_figure_has_its_place_its_interval_its_command_and_its_commit(kept_page):
+    data, page = kept_page({}, {"scorer": "a", "answer_aware": True}, {"metric": "memory_reuse"})
+    title = "evidence recall, mean of 64 to 512 tokens"
+    assert data["rows"] == [
+        ["toy", "main", "blind", title, "small", "beam", 0.5, 0.4, 0.6, 40, "toy"],
+        ["toy", "main", "blind", title, "small", "beam · a, sees the answer", 0.5, 0.4, 0.6, 40, "toy"],
+    ]
+    assert data["about"] == {"toy": ["make run EXPERIMENT=toy", "0123456789", "2026-11-27"]}
+    assert "2 kept figures" in page
+
+
+def test_rows_stand_under_their_reader_and_subset_and_no_name_ends_the_script(kept_page):
+    data, _ = kept_page({}, {"system": "beam:titles=true+large"})
+    assert [row[4] for row in data["rows"]] == ["small", "large"]
+    data, _ = kept_page({"subset": "cat1-4"}, {"subset": "all"})
+    assert [row[1] for row in data["rows"]] == ["main", "all"]  # of LoCoMo those with an answer
+    data, page = kept_page({"system": "</script><b>"})
+    assert data["rows"][0][5] == "</script><b>"
+    assert "</script><b>" not in page

@@ -1,8 +1,6 @@
 """The chat front end against a small server over a real socket."""
 
 import json
-import threading
-import time
 from types import SimpleNamespace
 
 import polars as pl
@@ -16,7 +14,6 @@ from secateur.graph.triples import extraction as blocks
 from secateur.graph.triples.extractors.llm import FrontEnd
 
 KEY = "sk-secret-0123456789"
-HTML = "<!doctype html><title>502 Bad Gateway</title>"
 
 
 def completion(text, **changes) -> tuple[int, dict, str]:
@@ -40,9 +37,7 @@ def echo(request: dict) -> tuple[int, dict, str]:
 class Extracting(Server):
     """Answers with `script`, one entry a request, then with `always`; a callable makes its reply of the request."""
 
-    def __init__(self) -> None:
-        self.always, self.released = echo, threading.Event()
-        super().__init__(None)
+    always = staticmethod(echo)
 
     def reply(self, path, request, headers) -> tuple[int, dict, str]:
         self.asked.append((path, request))
@@ -53,7 +48,7 @@ class Extracting(Server):
 
 @pytest.fixture
 def server(bare):
-    with running(Extracting()) as one:
+    with running(Extracting(None)) as one:
         yield one
 
 
@@ -78,10 +73,6 @@ def passages(count: int = 4) -> pl.DataFrame:
 
 def extracted(server, context, count: int = 4, **changes):
     return blocks.extract_cached(passages(count), settings(server, **changes), context)
-
-
-def everything(folder) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 # --- what is asked, and what is made of the reply ------------------------------------------------
@@ -131,17 +122,12 @@ def test_the_last_line_of_a_reply_that_was_cut_is_not_read(server, context):
 
 # --- trouble -------------------------------------------------------------------------------------
 
-GARBAGE = {
+GARBAGE = {  # what else is no reply: tests/contract/test_bad_input_answers.py, over the same client
     "server error": (503, {}, "busy"),
-    "html": (200, {"Content-Type": "text/html"}, HTML),
     "cut json": (200, {}, '{"choices": [{"mess'),
-    "no object": (200, {}, "[]"),
-    "null": (200, {}, "null"),
-    "no choices": (200, {}, '{"choices": []}'),
     "null content": completion(None),
     "chatter": completion("I am sorry, I cannot do that."),
     "empty": completion(""),
-    "deep": (200, {}, "[" * 100_000),
 }
 
 
@@ -159,31 +145,10 @@ def test_half_a_surrogate_pair_is_no_obstacle(server, context):
     assert len(extracted(server, context, 1)[0]) == 1
 
 
-def test_a_limit_is_waited_for_as_long_as_the_endpoint_asks(server, context):
-    """The server refuses until its second is over; without waiting, all attempts would be used up before."""
-    opens = []
-
-    def limited(request):
-        opens.append(time.monotonic() + 1)
-        return echo(request) if time.monotonic() >= opens[0] else (429, {"Retry-After": "1"}, "")
-
-    server.always = limited
-    assert len(extracted(server, context, 2)[0]) == 2
-    assert len(server.asked) == 2
-
-
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
     server.script.append((429, {"Retry-After": "3600"}, ""))
-    with pytest.raises(
-        SecateurError, match=r"asks to wait 3600 s, more than extractor\.settings\.max_wait \(10 s\).*Fix: "
-    ):
+    with pytest.raises(SecateurError, match=r"wait 3600 s, more than extractor\.settings\.max_wait \(10 s\).*Fix: "):
         extracted(server, context)
-
-
-def test_silence_is_asked_again_after_the_timeout(server, context):
-    server.script.append(lambda request: completion(f"{server.released.wait(30)}, too late"))
-    assert len(extracted(server, context, 2, timeout=1.0)[0]) == 2
-    assert "ReadTimeout" in context.log[0]
 
 
 def test_an_endpoint_that_is_not_there_ends_in_one_message(server, context):
@@ -194,9 +159,7 @@ def test_an_endpoint_that_is_not_there_ends_in_one_message(server, context):
 @pytest.mark.parametrize("status", [301, 400, 401, 404])
 def test_a_refusal_stops_at_once(server, context, status):
     server.always = (status, {"Location": "http://127.0.0.1:9/"}, '{"error": "no such model"}')
-    with pytest.raises(
-        SecateurError, match=rf"status {status}: .*no such model.*Fix: correct extractor\.settings\.url"
-    ):
+    with pytest.raises(SecateurError, match=rf"status {status}: .*no such model.*Fix: .*extractor\.settings\.url"):
         extracted(server, context)
     assert len(server.asked) == 1
 
@@ -206,9 +169,9 @@ def fails_for(*bad: str):
     return lambda request: (500, {}, "") if set(said(request)) & set(bad) else echo(request)
 
 
-def test_failed_passages_below_the_share_are_counted(server, context):
+def test_failed_passages_up_to_the_share_are_counted(server, context):
     server.always = fails_for("Sentence 2")
-    rows, counts, silent = extracted(server, context, 6, max_failed=0.4)
+    rows, counts, silent = extracted(server, context, 6, max_failed=2 / 6)
     assert [row["passage_id"] for row in rows] == ["d:0", "d:1", "d:4", "d:5"]
     assert (counts["failed_passages"], silent, len(server.asked)) == (2, 2, 5)
 
@@ -229,24 +192,8 @@ def test_a_stopped_shard_asks_only_for_what_it_does_not_have(server, context):
         extracted(server, context, 6)
     server.always = echo
     server.asked.clear()
-    rows, _, _ = extracted(server, context, 6)
+    assert len(extracted(server, context, 6)[0]) == 6
     assert [said(request) for _, request in server.asked] == [["Sentence 4", "Sentence 5"]]
-    assert len(rows) == 6
-
-
-def test_a_failed_block_is_asked_for_again_by_the_next_run(server, context):
-    server.always = (500, {}, "")
-    extracted(server, context, 2, max_failed=1.0)
-    server.always = echo
-    assert len(extracted(server, context, 2)[0]) == 2
-
-
-def test_an_edit_of_the_code_costs_no_request(server, context, monkeypatch):
-    first = extracted(server, context)
-    server.asked.clear()
-    monkeypatch.setattr(code, "plugin_digest", lambda module: "c2")
-    assert extracted(server, context) == first
-    assert server.asked == []
 
 
 @pytest.mark.parametrize("change", [{"model": "other"}, {"max_tokens": 32}])
@@ -261,20 +208,21 @@ def test_the_key_goes_into_the_header_and_nowhere_else(server, context, monkeypa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-one")
     monkeypatch.setenv("SECATEUR_API_KEY", f" {KEY}\n")
     server.script += [(503, {}, KEY), echo, (401, {}, json.dumps({"error": f"Incorrect API key provided: {KEY}"}))]
-    with pytest.raises(SecateurError) as raised:
+    with pytest.raises(SecateurError, match=r"Incorrect API key provided: \*\*\*") as raised:
         extracted(server, context)
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
-    assert "Incorrect API key provided: ***" in str(raised.value)
-    for text in (str(raised.value), str(raised.value.__cause__), *context.log, everything(context.cache).decode()):
+    kept = [path.read_text() for path in context.cache.rglob("*") if path.is_file()]
+    for text in (str(raised.value), str(raised.value.__cause__), *context.log, *kept):
         assert KEY not in text
 
 
-def test_a_key_is_no_part_of_what_replies_are_known_by(server, context, monkeypatch):
-    extracted(server, context)
+def test_neither_the_key_nor_the_code_is_part_of_what_replies_are_known_by(server, context, monkeypatch):
+    first = extracted(server, context)
     assert not any("Authorization" in headers for headers in server.headers)
     server.asked.clear()
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    extracted(server, context)
+    monkeypatch.setattr(code, "plugin_digest", lambda module: "c2")
+    assert extracted(server, context) == first
     assert server.asked == []
 
 

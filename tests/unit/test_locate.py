@@ -38,6 +38,7 @@ def test_pieces_of_a_zip_file_are_joined_and_unpacked_once(installed, monkeypatc
     assert folder.name == "model"
     monkeypatch.setattr(located, "_unpack", None)
     assert Path(locate(ADDRESS)) == folder
+    assert locate("nobody/no-such-model") == "nobody/no-such-model"  # another address is left as it is
 
 
 def test_a_missing_piece_is_named_and_leaves_nothing(installed, tmp_path):
@@ -45,12 +46,5 @@ def test_a_missing_piece_is_named_and_leaves_nothing(installed, tmp_path):
     with pytest.raises(SecateurError, match=r"model\.zip\.0, model\.zip\.1 form no zip file .*install all"):
         locate(ADDRESS)
     assert list((tmp_path / "cache" / "models").iterdir()) == []
-
-
-def test_packages_that_are_not_installed_say_so(installed):
     with pytest.raises(SecateurError, match="in no installed package"):
         locate("zipped:other_*/x.zip.*")
-
-
-def test_another_address_is_left_as_it_is():
-    assert locate("sentence-transformers/all-mpnet-base-v2") == "sentence-transformers/all-mpnet-base-v2"

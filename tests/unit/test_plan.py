@@ -36,10 +36,6 @@ def test_every_experiment_resolves(name):
 # --- which rows there are ------------------------------------------------------------------------------
 
 
-def test_a_system_has_a_row_in_each_of_its_orders_and_a_list_of_rankers_says_it_itself(write):
-    assert rows(write()) == {("stem", "rankers", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")}
-
-
 def test_a_ranker_that_a_system_picks_is_smoothed_where_the_order_is_known(write):
     found = write(systems="[title_zsum]")
     assert {v.order: v["pick"] for v in found} == {"blind": "title_zsum", "aware": "title_zsum+neighbour"}
@@ -52,14 +48,6 @@ def test_a_graph_is_written_from_where_the_form_needs_one(write):
     expected = {"title_zsum": "text", "title_zsum:lines": own, "title_zsum:dense": "text"}
     expected |= {"secateur": "text", "secateur:lines": "own", "secateur:dense": "text"}
     assert books == expected
-
-
-def test_an_ablation_is_named_after_the_option_that_differs(write):
-    found = write(axes="{assembly: [lines]}", systems="[secateur]")
-    assert {v.system for v in found} == {"secateur", "secateur:lines"}
-    assert {v.base for v in found} == {"secateur"}
-    assert {v["assembly"] for v in found if v.system == "secateur:lines"} == {"lines"}
-    assert {v["assembly"] for v in found if v.system == "secateur"} == {"default"}
 
 
 def test_changed_keys_are_of_the_systems_own_option_and_name_the_row(write):
@@ -93,38 +81,19 @@ def test_a_crossed_axis_is_varied_in_every_other_variant_too(write):
     assert (both["reranker"], both["lm"], both["assembly"]) == ("pmi_q", "gemma3_270m", "default")
 
 
-def test_the_option_a_system_has_already_is_no_variant_of_its_own(write):
-    found = write(axes="{assembly: [default]}", systems="[secateur]")
-    assert [v.system for v in found] == ["secateur", "secateur"]
-
-
 def test_the_budget_of_answers_is_an_axis_of_a_row(write):
-    one, other = (
-        dict(v.axes)
-        for v in write(
-            answers="true", axes="{assembly: [{budget: 2048}]}", systems="[title_zsum]", exclude="[{order: aware}]"
-        )
-    )
-    assert {axis for axis in one if one[axis] != other[axis]} == {"answer"}
-
-
-def test_axes_change_what_a_system_depends_on_and_no_other(write):
-    axes = "{assembly: [{form: dense}], retriever: [paper], reranker: [pmi_q], ecs: [quick]}"
-    found = {v.system for v in write(axes=axes, systems="[rankers, title_zsum, secateur]")}
-    assert found == {
-        *("rankers", "rankers:dense"),
-        *("title_zsum", "title_zsum:dense", "title_zsum:pmi_q"),
-        *("secateur", "secateur:dense", "secateur:paper", "secateur:pmi_q"),
-    }
+    found = write(answers="true", axes="{assembly: [{budget: 2048}]}", systems="[title_zsum]")
+    one, other = (axes_of(found, f"title_zsum{changed}") for changed in ("", ":budget=2048"))
+    assert differing(one, other) == {"answer"}
 
 
 def test_any_ranker_takes_any_form_and_any_reranker(write):
     forms = [name for name in names(CONF, "assembly") if name != "default"]
-    axes = f"{{assembly: {forms}, reranker: [pmi_q]}}"
-    found = {v.system for v in write(axes=axes, systems="[title_zsum, secateur]")}
-    own = {"", "pmi_q", *forms} - {"sent"}  # only another system has a text of its own that it sent
-    assert {name.partition(":")[2] for name in found if name.startswith("title_zsum")} == own
-    assert {name.partition(":")[2] for name in found if name.startswith("secateur")} == own
+    found = {
+        v.system for v in write(axes=f"{{assembly: {forms}, reranker: [pmi_q]}}", systems="[title_zsum, secateur]")
+    }
+    own = {"", ":pmi_q", *(f":{name}" for name in forms)} - {":sent"}  # only another system has a text that it sent
+    assert found == {system + name for system in ("title_zsum", "secateur") for name in own}
 
 
 def test_a_peer_says_who_answers_its_calls_and_knows_the_order_of_the_text(write):
@@ -134,9 +103,8 @@ def test_a_peer_says_who_answers_its_calls_and_knows_the_order_of_the_text(write
         *("lightrag:controlled", "lightrag:controlled+sent", "lightrag:released", "lightrag:controlled+lightrag_top5")
     }
     assert {v.order for v in peers.values()} == {"aware"}
-    assert (
-        layout.order_of(layout.options_of({"source": layout.source(peers["lightrag:controlled"].wildcards)})) == "aware"
-    )
+    source = layout.source(peers["lightrag:controlled"].wildcards)
+    assert layout.order_of(layout.options_of({"source": source})) == "aware"
     assert peers["lightrag:released"]["service"] == "released"
 
 
@@ -154,32 +122,15 @@ def test_a_limited_experiment_has_data_sets_and_pools_of_its_own():
             option(CONF, "dataset", name)
 
 
-def test_a_dialogue_takes_the_selection_path_with_its_own_rankers(write):
-    (found,) = write(datasets="[locomo]")
-    assert (found.kind, found.order, found["rankers"]) == ("dialogue", None, "turns")
-
-
-def test_a_dialogue_has_sessions_over_its_own_graph(write):
-    found = write(datasets="[toy_dialogue]", systems="[secateur]", studies="[sessions]")
-    assert [(v.system, v.order, v.study) for v in found] == [("sessions", "blind", "sessions")]
-
-
-def test_the_check_of_scorers_is_for_labelled_distractors_alone(write):
-    found = write(datasets="[red_herrings, locomo, stem]", systems="[rankers]", studies="[distractors]")
-    assert {v.dataset for v in found if v.study == "distractors"} == {"red_herrings"}
-    assert {v.dataset for v in found if not v.study} == {"red_herrings", "locomo", "stem"}
-
-
 def test_an_override_of_systems_does_not_pass_over_an_experiment_of_studies(write):
+    study = {"datasets": "[red_herrings]", "systems": "[]", "studies": "[distractors]"}
     with pytest.raises(
         ConfigError, match=r"system\.reader=x changes nothing, .*systems is empty\. Fix: study\.reader=x"
     ):
-        write(datasets="[red_herrings]", systems="[]", studies="[distractors]", overrides=("system.reader=x",))
+        write(**study, overrides=("system.reader=x",))
     with pytest.raises(ConfigError, match=r"\+study\.reader=x changes nothing, .*studies is empty"):
         write(datasets="[stem]", systems="[rankers]", overrides=("+study.reader=x",))
-    (found,) = write(
-        datasets="[red_herrings]", systems="[]", studies="[distractors]", overrides=("study.reader=gemma3_270m",)
-    )
+    (found,) = write(**study, overrides=("study.reader=gemma3_270m",))
     assert found["lm"] == "gemma3_270m"
 
 
@@ -221,29 +172,69 @@ def test_answer_gain_is_measured_of_single_contexts_where_asked_for(write):
 # --- what is left out ----------------------------------------------------------------------------------
 
 
+RANKERS, BLIND, AWARE = ("stem", "rankers", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")
+
+
 @pytest.mark.parametrize(
     ("exclude", "left"),
     [
-        ("[{order: aware}]", {("stem", "rankers", None), ("stem", "secateur", "blind")}),
-        ("[{system: secateur}]", {("stem", "rankers", None)}),
-        ("[{dataset: stem, system: rankers}]", {("stem", "secateur", "blind"), ("stem", "secateur", "aware")}),
-        (
-            "[{dataset: novel_v2}]",
-            {("stem", "rankers", None), ("stem", "secateur", "blind"), ("stem", "secateur", "aware")},
-        ),
+        ("[]", {RANKERS, BLIND, AWARE}),  # a row in each order, and a list of rankers says its own
+        ("[{order: aware}]", {RANKERS, BLIND}),
+        ("[{system: secateur}]", {RANKERS}),
+        ("[{dataset: stem, system: rankers}]", {BLIND, AWARE}),
+        ("[{dataset: novel_v2}]", {RANKERS, BLIND, AWARE}),
     ],
 )
 def test_exclude_leaves_out_what_matches_in_every_named_axis(write, exclude, left):
     assert rows(write(exclude=exclude)) == left
 
 
-def test_exclude_reaches_an_ablation_by_its_option(write):
-    found = write(axes="{assembly: [{form: dense}]}", systems="[secateur]", exclude="[{assembly: dense}]")
-    assert {v.system for v in found} == {"secateur"}
+ALL_AXES = "{assembly: [{form: dense}], retriever: [paper], reranker: [pmi_q], ecs: [quick], reader: [gemma3_270m]}"
 
 
-def test_an_override_of_the_experiment_itself_is_taken(write):
-    assert {v.dataset for v in write(overrides=("experiment.datasets=[stem_dev]",))} == {"stem_dev"}
+@pytest.mark.parametrize(
+    ("arguments", "systems"),
+    [
+        ({"axes": "{assembly: [default]}"}, ""),  # the option that it has already
+        ({"axes": "{assembly: [lines]}"}, ":lines"),
+        ({"axes": "{assembly: [{form: dense}]}", "exclude": "[{assembly: dense}]"}, ""),
+        ({"axes": ALL_AXES}, ":dense :paper :pmi_q :gemma3_270m"),  # what a system depends on, and no other
+        ({"axes": ALL_AXES, "systems": "[title_zsum]"}, ":dense :pmi_q :gemma3_270m"),
+        ({"axes": ALL_AXES, "systems": "[rankers]"}, ":dense :gemma3_270m"),
+        ({"axes": ALL_AXES, "systems": "[rankers]", "datasets": "[toy_dialogue]"}, ""),  # turns have no form
+        ({"axes": ALL_AXES, "systems": "[title_zsum, rankers]", "datasets": "[locomo]"}, ""),
+    ],
+)
+def test_an_axis_varies_the_systems_that_depend_on_it(write, arguments, systems):
+    found = write(**{"systems": "[secateur]"} | arguments)
+    assert {v.system.removeprefix(v.base) for v in found} == {"", *systems.split()}
+    assert {v.base for v in found} == {v.system.partition(":")[0] for v in found}
+
+
+SESSIONS = {"datasets": "[toy_dialogue]", "systems": "[secateur]", "studies": "[sessions]"}
+DISTRACTORS = {"datasets": "[red_herrings, locomo, stem]", "systems": "[rankers]", "studies": "[distractors]"}
+POLICY = {"datasets": "[stem_old_test, stem]", "systems": "[]", "studies": "[policy]"}
+POLICY |= {"axes": "{memory: [none], assembly: [{form: dense}]}"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "others"),
+    [
+        (SESSIONS, {("toy_dialogue", "sessions", "blind")}, set()),  # of a dialogue, over its own graph
+        (DISTRACTORS, {("red_herrings", "distractors", None)}, {"red_herrings", "locomo", "stem"}),  # labelled alone
+        (POLICY, {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}, set()),
+    ],
+)
+def test_a_study_has_rows_on_the_data_that_it_is_of(write, arguments, expected, others):
+    found = write(**arguments)
+    assert rows(v for v in found if v.study) == expected
+    assert {v.study for v in found} - {None} == {arguments["studies"].strip("[]")}
+    assert {v.dataset for v in found if not v.study} == others
+
+
+def test_a_dialogue_takes_the_selection_path_with_its_own_rankers_and_an_override_names_other_data(write):
+    (found,) = write(overrides=("experiment.datasets=[locomo]",))
+    assert (found.kind, found.order, found["rankers"], found.dataset) == ("dialogue", None, "turns", "locomo")
 
 
 # --- in what rows differ ---------------------------------------------------------------------------------
@@ -263,22 +254,18 @@ def test_variants_differ_in_the_axis_that_was_changed_and_in_no_other(write):
     found = write(systems="[title_zsum, secateur]", axes=axes)
     own = axes_of(found, "secateur")
     assert differing(own, axes_of(found, "title_zsum")) == {"ranker"}
-    for name, axis in {
-        "dense": {"form"},
-        "lines": {"form", "placement"},
-        "stop": {"packing"},
-        "best_first": {"placement"},
-        "pmi_q": {"reranker"},
-        "gemma3_270m": {"reader"},
-        "paper": {"ranker"},
-    }.items():
-        assert differing(own, axes_of(found, f"secateur:{name}")) == axis
+    changed = {"dense": "form", "lines": "form placement", "stop": "packing", "best_first": "placement"}
+    changed |= {"pmi_q": "reranker", "gemma3_270m": "reader", "paper": "ranker"}
+    for name, axes in changed.items():
+        assert differing(own, axes_of(found, f"secateur:{name}")) == set(axes.split())
 
 
-def test_the_order_is_no_axis(write):
+def test_the_order_is_no_axis_and_a_list_of_rankers_writes_from_one_graph_for_both(write):
     found = write(systems="[title_zsum, secateur]")
     for system in ("title_zsum", "secateur"):
         assert axes_of(found, system, "blind") == axes_of(found, system, "aware")
+    found = write(axes="{assembly: [lines]}", systems="[rankers, title_zsum]")
+    assert len({dict(v.axes)["form"] for v in found if v["assembly"] == "lines"}) == 1
 
 
 def test_a_study_is_no_row_among_systems(write):
@@ -294,29 +281,6 @@ def test_what_an_edit_adds_and_removes_is_said_by_the_record_of_the_earlier_run(
     earlier += [{"dataset": "stem", "system": "apr", "order": "aware"}]
     record.write_text(json.dumps({"config": {"extra.variants": earlier}}))
     assert changes(found, record) == "adds: stem secateur aware; removes: stem apr aware"
-
-
-def test_a_policy_has_rows_where_questions_are_set_apart_for_it(write):
-    found = write(
-        datasets="[stem_old_test, stem]",
-        systems="[]",
-        studies="[policy]",
-        axes="{memory: [none], assembly: [{form: dense}]}",
-    )
-    assert rows(found) == {("stem_old_test", "policy", "blind"), ("stem_old_test", "policy:none", "blind")}
-
-
-def test_the_form_of_an_order_is_that_of_the_other(write):
-    """A list of rankers writes from one graph for both orders: no row differs from another by that."""
-    found = write(axes="{assembly: [lines]}", systems="[rankers, title_zsum]")
-    forms = {dict(v.axes)["form"] for v in found if v["assembly"] == "lines"}
-    assert len(forms) == 1
-
-
-def test_a_selection_of_turns_has_no_form(write):
-    axes = "{assembly: [{form: dense}], reader: [gemma3_270m]}"
-    found = write(datasets="[toy_dialogue]", axes=axes, systems="[rankers, title_zsum]")
-    assert [v.system for v in found] == ["rankers"]
 
 
 def test_a_file_that_was_replaced_and_given_its_old_date_has_another_digest(tmp_path):

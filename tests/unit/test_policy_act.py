@@ -1,5 +1,7 @@
 """A policy on questions as they come: what it sees of them, and what it keeps."""
 
+import json
+import math
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
@@ -10,15 +12,21 @@ import pytest
 import torch
 
 from secateur.contexts.channels import ACTIONS
-from secateur.contexts.session import Unit
+from secateur.contexts.piece import Query, text_of
+from secateur.contexts.session import Textual, Unit
+from secateur.core.errors import SecateurError
+from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Question
 from secateur.policy.act import Acting, everything
-from secateur.policy.actions import CHANNELS, lattice
+from secateur.policy.actions import CHANNELS, kept_units, lattice, name
 from secateur.policy.closed_book import agreement, closed_book, sampled_answers
+from secateur.policy.faithfulness import by_judge, by_reader, requests
 from secateur.policy.features import feature_names, fit_standard
+from secateur.policy.measured import measured
 from secateur.policy.network import Network, Trained
 from secateur.policy.observation import Observer
+from secateur.policy.shown import Shown, contexts
 
 TEXTS = {
     channel: [Unit(channel, text) for text in texts]
@@ -64,13 +72,12 @@ def test_what_a_policy_sees_of_a_question(observer):
     assert (found["facts_runs"], found["answer_runs"], found["answer_tokens"]) == (3, 0, 0)
     assert found["facts_redundancy"] == pytest.approx(1 / 3)
     asked = Question("q1", "Do owls eat fish?", "")
-    assert (found["closed_surprise"], found["closed_agreement"]) == closed_book(
-        observer.lm, observer.ecs, asked, observer.cache
-    )
+    closed = closed_book(observer.lm, observer.ecs, asked, observer.cache)
+    assert (found["closed_surprise"], found["closed_agreement"]) == closed
 
 
 def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_probability(
-    tiny_lm, ecs, naive, tmp_path
+    tiny_lm, ecs, naive, tmp_path, monkeypatch
 ):
     lm, cfg, asked = tiny_lm(), ecs(pseudo_tokens=6, temperature=1.5), Question("q1", "Do owls eat fish?", "")
     said, *others = sampled_answers(lm, cfg, asked)
@@ -81,6 +88,8 @@ def test_what_a_reader_says_without_a_context_is_as_surprising_as_its_own_log_pr
     log_p = naive(lm, one.ids)
     each = [log_p[n - 1, one.ids[n]] for n in range(one.start, len(one.ids))]
     assert (surprise, agreed) == (pytest.approx(-sum(each) / len(each), abs=1e-4), 0)
+    monkeypatch.setattr("secateur.policy.closed_book.sampled_answers", lambda *_: [])
+    assert closed_book(lm, cfg, replace(asked, id="silent"), tmp_path) == (0, 0)
 
 
 def test_samples_depend_on_seed_and_question_alone(tiny_lm, ecs):
@@ -90,28 +99,93 @@ def test_samples_depend_on_seed_and_question_alone(tiny_lm, ecs):
     assert sampled_answers(lm, cfg, replace(asked, id="q2")) != first
     assert sampled_answers(lm, replace(cfg, seed=8), asked) != first
     assert all(line == line.strip() and line and "\n" not in line for line in first)
-
-
-def test_a_reader_that_says_nothing_surprises_by_nothing(tiny_lm, ecs, monkeypatch, tmp_path):
-    monkeypatch.setattr("secateur.policy.closed_book.sampled_answers", lambda *_: [])
-    assert closed_book(tiny_lm(), ecs(), Question("q1", "Do owls eat fish?", ""), tmp_path) == (0, 0)
-
-
-def test_answers_agree_by_their_content_words():
-    assert agreement("the", "of") == 1
-    assert agreement("red brick", "blue brick") == pytest.approx(1 / 3)
+    assert (agreement("the", "of"), agreement("red brick", "blue brick")) == (1, pytest.approx(1 / 3))  # content words
 
 
 @pytest.mark.parametrize("actions", list(product(ACTIONS, repeat=2)))
 def test_the_most_probable_configuration_is_what_is_kept(actions, observer):
     questions, facts = actions
-    kept = Acting(always((questions, "include_all", facts)), observer, theta=0.93, budget=64)(
-        "q1", "Do owls eat fish?", TEXTS
-    )
+    act = Acting(always((questions, "include_all", facts)), observer, theta=0.93, budget=64)
+    kept = act("q1", "Do owls eat fish?", TEXTS)
+    assert everything("q1", "", TEXTS) == {"question": [0], "answer": [], "facts": [0, 1, 2]}  # without a policy
     assert kept["question"] == ([] if questions == "not_include" else [0])
     assert kept["answer"] == []
     assert {"include_all": [[0, 1, 2]], "unique": [[0, 2], [1, 2]], "not_include": [[]]}[facts].count(kept["facts"])
 
 
-def test_without_a_policy_everything_is_kept():
-    assert everything("q1", "", TEXTS) == {"question": [0], "answer": [], "facts": [0, 1, 2]}
+OWLS = Question("q1", "Do owls eat fish?", "gold is not read")
+
+
+def test_the_reader_compares_its_answer_with_and_without_the_context(tiny_lm, ecs, tmp_path):
+    lm, cfg, answers = tiny_lm(), ecs(), ["owls do", " ", "owls do"]
+    contexts = ["Owls eat fish.\n", "Owls eat fish.\n", CLOSED]
+    said = Question("q1", "Do owls eat fish?", "owls do")
+    under, alone = answer_logprobs(lm, cfg, [(said, contexts[0]), (said, CLOSED)], tmp_path)
+    expected = [1 / (1 + math.exp(alone - under)), 0, 0.5]
+    logprobs = answer_logprobs(lm, cfg, requests(OWLS, answers, contexts), tmp_path)
+    assert by_reader(answers, logprobs) == pytest.approx(expected)
+
+
+def test_a_judge_counts_supported_statements_and_an_unreadable_reply_is_none():
+    def ask(prompts):
+        split = {"good": json.dumps(["a", "b"]), "bad": "no list"}
+        return [next((v for k, v in split.items() if f"Text: {k}" in p), "[1]") for p in prompts]
+
+    answers = ["good", "bad", "good", "", "I don't know"]
+    refused = [False, False, False, False, True]
+    assert by_judge(ask, OWLS, answers, ["text", "text", "", "text", "text"], refused) == [0.5, None, 0, 0, 0]
+
+
+# --- what a prompt shows under each configuration, and the tables of preferences as arrays ---------------
+
+EYE = np.eye(3, dtype=np.float32)
+OFFERED = {
+    "question": Shown((Unit("question", "who?"),), EYE[:1]),
+    "answer": Shown((), EYE[:0]),
+    "facts": Shown(tuple(Unit("facts", text) for text in ("a", "b", "again a")), EYE[[0, 1, 0]]),
+}
+
+
+def test_a_configuration_shows_facts_first_then_what_was_asked():
+    texts = contexts(OFFERED, lattice(3, 3), 0.93, lambda units: text_of(Textual()(Query("?"), units)))
+    found = {name(configuration): text for configuration, text in zip(lattice(3, 3), texts, strict=True)}
+    assert found["include_all/include_all/include_all"] == "a\nb\nagain a\nAsked before: who?"
+    assert found["not_include/not_include/unique"] in ("a\nb", "b\nagain a")  # one of equal units, in their order
+    assert found["not_include/not_include/not_include"] == ""
+    # An empty channel is the same under every action.
+    assert len({found[f"unique/{action}/unique"] for action in ("include_all", "unique", "not_include")}) == 1
+    assert all(text.startswith("a\nb\nagain a") for own, text in found.items() if own.endswith("/include_all"))
+
+
+def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Terms and features of three questions."""
+    placed = (("q2", "train"), ("q1", "train"), ("q3", "dev"))
+    schema = ["question_id", "split", "configuration", "answer_gain"]
+    schema += ["token_f1", "faithfulness", "tokens", "written", "budget"]
+    names = [name(configuration) for configuration in lattice(0, 0)]
+    terms = [(*of, each, float(n), 0.5, 0.5, 10 - n, 5, 64) for of in placed for n, each in enumerate(names)]
+    seen = [(q, split, n, each, float(ord(q[1]) + n)) for q, split in placed for n, each in enumerate("fg")]
+    columns = ["question_id", "split", "n", "feature", "value"]
+    return pl.DataFrame(terms, schema=schema, orient="row"), pl.DataFrame(seen, schema=columns, orient="row")
+
+
+def test_questions_and_features_stand_in_the_same_order():
+    found = measured(*tables(), "train", lattice(0, 0))
+    assert found.terms.questions == ("q1", "q2")
+    assert found.names == ("f", "g")
+    np.testing.assert_array_equal(found.x, [[ord("1"), ord("1") + 1], [ord("2"), ord("2") + 1]])
+    with pytest.raises(SecateurError, match=r"no question of the split test.*dataset\.trained"):
+        measured(*tables(), "test", lattice(0, 0))
+
+
+def test_a_question_without_a_readable_verdict_is_left_out():
+    preferences, seen = tables()
+    unread = (pl.col("question_id") == "q1") & (pl.col("tokens") == 10)
+    preferences = preferences.with_columns(faithfulness=pl.when(~unread).then("faithfulness"))
+    found = measured(preferences, seen, "train", lattice(0, 0))
+    assert found.terms.questions == ("q2",) and found.x.tolist() == [[ord("2"), ord("2") + 1]]
+
+
+def test_unique_keeps_one_of_all_earlier_questions_and_one_of_each_cluster_of_others():
+    assert len(kept_units("question", "unique", EYE, 0.93)) == 1
+    assert kept_units("facts", "unique", EYE, 0.93) == [0, 1, 2]

@@ -20,45 +20,40 @@ from secateur.policy.preferences import Pairs, preference_pairs
 from secateur.policy.price import choose
 
 QUICK = settings(learning_rate=3e-3, batch=4, epochs=4)  # conf's own takes seconds
+(FIT, DEV), _ = splits((12, 6), QUICK)
 
 
 def weights(network: Network) -> dict[str, np.ndarray]:
     return {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
 
 
+def alike(one: Network, other: Network) -> bool:
+    """To the bit."""
+    return all((tensor == weights(other)[name]).all() for name, tensor in weights(one).items())
+
+
 # --- loss and heads ------------------------------------------------------------------------------
 
 
-def test_the_reference_is_inside_beta():
+def test_the_reference_is_inside_beta_and_a_policy_that_is_its_reference_has_the_loss_of_a_coin():
     log_pi, log_ref = torch.tensor([[-1.0, -2.0, -0.5]]), torch.tensor([-0.7, -0.9, -3.0])
-    loss = dpo_loss(log_pi, log_ref, torch.tensor([0]), torch.tensor([2]), 0.1)
+    pair = torch.tensor([0]), torch.tensor([2])
     difference = 0.1 * ((-1.0 - -0.5) - (-0.7 - -3.0))
-    assert float(loss) == pytest.approx(np.log1p(np.exp(-difference)))
-
-
-def test_a_policy_that_is_its_reference_has_the_loss_of_a_coin():
-    log_ref = torch.from_numpy(log_reference({"facts": (0.1, 0.8, 0.1)}, lattice(3, 3)))
-    chosen, rejected = torch.tensor([0, 5]), torch.tensor([26, 1])
-    assert float(dpo_loss(log_ref.repeat(2, 1), log_ref, chosen, rejected, 0.1)) == pytest.approx(np.log(2))
+    assert float(dpo_loss(log_pi, log_ref, *pair, 0.1)) == pytest.approx(np.log1p(np.exp(-difference)))
+    assert float(dpo_loss(log_ref[None], log_ref, *pair, 0.1)) == pytest.approx(np.log(2))
 
 
 @pytest.mark.parametrize("memory", [True, False])
-def test_every_head_receives_gradient(memory):
+def test_a_policy_is_a_distribution_over_the_configurations_and_every_head_receives_gradient(memory):
     (fit,), _ = splits((10,), QUICK, memory)
     network = Network(fit.x.shape[1], QUICK.hidden, lattice(*RECALLED[memory]), seed=1)
     assert tuple(network.heads) == free_channels(lattice(*RECALLED[memory]))
+    log_pi = network(torch.from_numpy(fit.x))
+    np.testing.assert_allclose(log_pi.detach().exp().sum(1).numpy(), 1, rtol=1e-5)
     question, chosen, rejected = map(torch.from_numpy, (fit.pairs.question, fit.pairs.chosen, fit.pairs.rejected))
-    dpo_loss(network(torch.from_numpy(fit.x))[question], torch.zeros(1), chosen, rejected, 0.1).backward()
+    dpo_loss(log_pi[question], torch.zeros(1), chosen, rejected, 0.1).backward()
     for name, parameter in network.named_parameters():
         assert parameter.grad.abs().max() > 0, name
-
-
-@pytest.mark.parametrize("memory", [True, False])
-def test_a_policy_is_a_distribution_over_the_configurations(memory):
-    network = Network(5, (8,), lattice(*RECALLED[memory]), seed=1)
-    with torch.no_grad():
-        total = network(torch.randn(6, 5)).exp().sum(1)
-    np.testing.assert_allclose(total.numpy(), 1, rtol=1e-5)
 
 
 # --- lemma 12 ------------------------------------------------------------------------------------
@@ -102,67 +97,59 @@ def test_lemma_12_log_odds_less_the_reference_are_utility_differences_over_beta(
 
 
 def test_equal_seeds_give_equal_weights_and_other_seeds_others():
-    (fit, dev), _ = splits((12, 6), QUICK)
-    one, two, other = (
-        weights(train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=2, seed=seed))[0])
-        for seed in (7, 7, 8)
-    )
-    assert all((one[name] == two[name]).all() for name in one)
-    assert any((one[name] != other[name]).any() for name in one)
+    short = [settings(learning_rate=3e-3, batch=4, epochs=2, seed=seed) for seed in (7, 7, 8)]
+    one, two, other = (train(FIT, DEV, lattice(3, 3), policy)[0] for policy in short)
+    assert alike(one, two)
+    assert not alike(one, other)
 
 
 def test_training_that_was_cut_off_goes_on_to_the_same_bits(tmp_path):
-    (fit, dev), _ = splits((12, 6), QUICK)
-    whole, curves = train(fit, dev, lattice(3, 3), QUICK)
-    train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=2), tmp_path)
+    whole, curves = train(FIT, DEV, lattice(3, 3), QUICK)
+    train(FIT, DEV, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=2), tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
-    resumed, again = train(fit, dev, lattice(3, 3), QUICK, tmp_path)
+    resumed, again = train(FIT, DEV, lattice(3, 3), QUICK, tmp_path)
     assert again == curves
-    assert all((weights(whole)[name] == weights(resumed)[name]).all() for name in weights(whole))
+    assert alike(whole, resumed)
     assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("limits", [{"epochs": 2}, {"patience": 1}])
 def test_a_longer_training_is_not_taken_for_a_shorter_one(tmp_path, limits):
-    (fit, dev), _ = splits((12, 6), QUICK)
     long = {"learning_rate": 3e-3, "batch": 4, "epochs": 8, "patience": 8}
     short = settings(**long | limits)
-    clean, curves = train(fit, dev, lattice(3, 3), short)
-    _, before = train(fit, dev, lattice(3, 3), settings(**long), tmp_path)
-    after, found = train(fit, dev, lattice(3, 3), short, tmp_path)
+    clean, curves = train(FIT, DEV, lattice(3, 3), short)
+    _, before = train(FIT, DEV, lattice(3, 3), settings(**long), tmp_path)
+    after, found = train(FIT, DEV, lattice(3, 3), short, tmp_path)
     assert len(before) > len(curves)
     assert found == curves
-    assert all((weights(clean)[name] == weights(after)[name]).all() for name in weights(clean))
+    assert alike(clean, after)
 
 
 def test_a_checkpoint_of_other_data_settings_or_code_is_not_taken_up(tmp_path, monkeypatch):
-    (fit, dev), _ = splits((12, 6), QUICK)
-    train(fit, dev, lattice(3, 3), QUICK, tmp_path)
-    train(fit, Examples(dev.x, dev.value + 1, dev.pairs), lattice(3, 3), QUICK, tmp_path)
-    train(fit, dev, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=4, beta_dpo=0.2), tmp_path)
+    train(FIT, DEV, lattice(3, 3), QUICK, tmp_path)
+    train(FIT, Examples(DEV.x, DEV.value + 1, DEV.pairs), lattice(3, 3), QUICK, tmp_path)
+    train(FIT, DEV, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=4, beta_dpo=0.2), tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
     monkeypatch.setattr("secateur.policy.dpo.plugin_digest", lambda module: module)
-    train(fit, dev, lattice(3, 3), QUICK, tmp_path)
+    train(FIT, DEV, lattice(3, 3), QUICK, tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
 
 
 @pytest.mark.parametrize("place", [3, 40, -700, -1])
 def test_a_checkpoint_with_a_flipped_bit_is_dropped_by_name_and_made_anew(tmp_path, caplog, place):
-    (fit, dev), _ = splits((12, 6), QUICK)
-    right, curves = train(fit, dev, lattice(3, 3), QUICK, tmp_path)
+    right, curves = train(FIT, DEV, lattice(3, 3), QUICK, tmp_path)
     (kept,) = tmp_path.iterdir()
     content = bytearray(kept.read_bytes())
     content[place] ^= 4
     kept.write_bytes(content)
-    again, found = train(fit, dev, lattice(3, 3), QUICK, tmp_path)
+    again, found = train(FIT, DEV, lattice(3, 3), QUICK, tmp_path)
     assert str(kept) in caplog.text
     assert found == curves
-    assert all((weights(right)[name] == weights(again)[name]).all() for name in weights(right))
+    assert alike(right, again)
 
 
 def test_curves_have_trls_names_and_the_loss_falls():
-    (fit, dev), _ = splits((12, 6), QUICK)
-    _, curves = train(fit, dev, lattice(3, 3), QUICK)
+    _, curves = train(FIT, DEV, lattice(3, 3), QUICK)
     names = {f"rewards/{what}" for what in ("chosen", "rejected", "margins", "accuracies")}
     names |= {"logps/chosen", "logps/rejected", "loss"}
     assert set(curves[0]) == {"epoch", "dev_utility"} | names | {f"eval_{name}" for name in names}
@@ -172,23 +159,19 @@ def test_curves_have_trls_names_and_the_loss_falls():
 
 
 def test_training_stops_when_dev_stays_as_it_is_and_keeps_the_first_best_epoch():
-    (fit, dev), _ = splits((12, 6), QUICK)
-    flat = Examples(dev.x, np.zeros_like(dev.value), preference_pairs(np.zeros_like(dev.value), 0.02))
-    kept, curves = train(fit, flat, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=9, patience=2))
-    first, _ = train(fit, flat, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=1))
+    flat = Examples(DEV.x, np.zeros_like(DEV.value), preference_pairs(np.zeros_like(DEV.value), 0.02))
+    kept, curves = train(FIT, flat, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=9, patience=2))
+    first, _ = train(FIT, flat, lattice(3, 3), settings(learning_rate=3e-3, batch=4, epochs=1))
     assert len(curves) == 3
-    assert all((weights(kept)[name] == weights(first)[name]).all() for name in weights(kept))
+    assert alike(kept, first)
 
 
 def test_nothing_to_learn_from_is_refused():
-    (fit, dev), _ = splits((12, 6), QUICK)
     none = Pairs(*(np.zeros(0, np.int64) for _ in range(3)))
-    with pytest.raises(
-        SecateurError, match=r"0 preference pairs on 12 training questions, 6 dev questions.*policy\.margin"
-    ):
-        train(Examples(fit.x, fit.value, none), dev, lattice(3, 3), QUICK)
+    with pytest.raises(SecateurError, match=r"0 preference pairs on 12 training questions, 6 dev .*policy\.margin"):
+        train(Examples(FIT.x, FIT.value, none), DEV, lattice(3, 3), QUICK)
     with pytest.raises(SecateurError, match="0 dev questions"):
-        train(fit, Examples(dev.x[:0], dev.value[:0], none), lattice(3, 3), QUICK)
+        train(FIT, Examples(DEV.x[:0], DEV.value[:0], none), lattice(3, 3), QUICK)
 
 
 @pytest.mark.parametrize("memory", [True, False])
@@ -198,9 +181,8 @@ def test_a_policy_learns_the_feature_that_decides(memory):
     network, _ = train(fit, dev, lattice(*RECALLED[memory]), policy)
     with torch.no_grad():
         choice = choose(network(torch.from_numpy(test.x)).numpy(), asked.tokens)
-    policies = baselines(known, fit.x, asked, test.x, policy) | {
-        "dpo": deterministic(choice, len(lattice(*RECALLED[memory])))
-    }
+    policies = baselines(known, fit.x, asked, test.x, policy)
+    policies["dpo"] = deterministic(choice, len(lattice(*RECALLED[memory])))
     mean = dict(outcomes(policies, asked).group_by("policy").agg(pl.col("utility").mean()).rows())
     gained = (mean["dpo"] - mean["best_constant"]) / (mean["oracle"] - mean["best_constant"])
     assert gained > 0.5
@@ -234,16 +216,13 @@ def test_a_policy_can_be_asked_of_some_of_its_configurations():
     np.testing.assert_array_equal(part, whole[:, [lattice(3, 3).index(one) for one in fewer]])
 
 
-def test_a_policy_for_other_features_or_another_model_is_refused(tmp_path):
+def test_a_policy_for_other_features_or_another_model_and_a_file_without_one_are_refused(tmp_path):
     policy, _ = trained()
     save(policy, tmp_path / "policy.safetensors")
     with pytest.raises(SecateurError, match=r"trained for other features: lacks \['answer_redundancy'.*Fix: "):
         load(tmp_path / "policy.safetensors", feature_names(CHANNELS), "lm-1")
     with pytest.raises(SecateurError, match=r"trained for the language model lm-1; allowed: lm-2\. Fix: "):
         load(tmp_path / "policy.safetensors", policy.standard.names, "lm-2")
-
-
-def test_a_file_without_a_policy_is_refused(tmp_path):
     save_file({"w": torch.zeros(1)}, tmp_path / "other.safetensors")
     with pytest.raises(SecateurError, match=r"other\.safetensors: holds no policy.*Fix: "):
         load(tmp_path / "other.safetensors", ("a",), "lm-1")

@@ -85,23 +85,16 @@ def test_declared_scores_of_ecs_differ_in_scores_of_the_language_model_alone(pai
     assert row > minus and row - minus <= set(rankers.scores)
 
 
-def test_declared_forms_differ_in_the_form_alone_under_each_reader():
-    tests = [(t["row"].removeprefix("title_zsum"), t["minus"].removeprefix("title_zsum")) for t in declared("forms")]
-    gemma = [(":dense+gemma3_270m", ":gemma3_270m"), (":lines+gemma3_270m", ":best_first+gemma3_270m")]
-    assert sorted(tests) == sorted([(":dense", ""), (":lines", ":best_first"), *gemma])
+def test_a_walk_is_no_plain_ranking_to_which_others_are_compared():
+    families = {variant.system: _family(variant) for variant in variants(CONF, "multihop")}
+    assert (families["requery"], families["named_two_step"]) == ("graph", "lexical")
 
 
-def test_the_walks_of_multihop_are_declared_against_the_same_names_without_a_walk():
-    tests = {(t["row"], t["minus"], t["metric"]) for t in declared("multihop")}
-    metrics = ("passage_recall@5", "evidence_recall@claim")
-    assert tests == {(row, "named_two_step", metric) for row in ("requery", "beam") for metric in metrics}
-
-
-def declared(name: str, *overrides: str) -> list[dict]:
+def declared(name: str, *overrides: str, **more) -> list[dict]:
     def options(group, value):
         return option(CONF, group, value, overrides)
 
-    return primary_tests(options("experiment", name), variants(CONF, name, overrides), options, name)
+    return primary_tests(options("experiment", name), variants(CONF, name, overrides), options, name, **more)
 
 
 def test_a_pair_is_tested_under_each_option_of_an_axis():
@@ -120,13 +113,8 @@ def test_a_pair_is_tested_under_each_option_of_an_axis():
     ],
 )
 def test_an_experiment_that_is_narrowed_has_the_tests_of_the_rows_it_keeps(name, systems, count):
-    overrides = [f"experiment.systems={systems}", "experiment.axes={}", "experiment.exclude=[{order: aware}]"]
-    planned = variants(CONF, name, tuple(overrides))
-    spec = option(CONF, "experiment", name, tuple(overrides))
-    assert (
-        len(primary_tests(spec, planned, lambda g, v: option(CONF, g, v, tuple(overrides)), name, is_whole=False))
-        == count
-    )
+    narrowed = (f"experiment.systems={systems}", "experiment.axes={}", "experiment.exclude=[{order: aware}]")
+    assert len(declared(name, *narrowed, is_whole=False)) == count
 
 
 TEXTS = [  # article, title, sentence
@@ -259,35 +247,23 @@ def test_a_set_is_resampled_by_its_own_clusters_though_another_has_the_same_ids(
 
 
 def test_scores_of_one_system_are_tested_where_both_see_the_answer_or_neither():
-    aware, free = (
-        figures(ecs=0.1).with_columns(scorer=pl.lit("plain"), answer_aware=pl.lit(seen)) for seen in (True, False)
-    )
+    free = figures(ecs=0.1).with_columns(scorer=pl.lit("plain"))
+    aware = free.with_columns(answer_aware=pl.lit(True))
     joined = aware.with_columns(scorer=pl.lit("joined"), value=pl.col("value") * 2)
     test = {"row": "ecs/joined", "minus": "ecs/plain", "metric": "a"}
     found, missing = primary_family({"one": (pl.concat([aware, free, joined]), "all", "test")}, [test], CFG)
     assert problems(TABLES["comparisons"], found) == [] == missing
-    assert found.select("system", "scorer", "baseline_scorer", "answer_aware").rows() == [
-        ("ecs", "joined", "plain", True)
-    ]
-
-
-def test_an_experiment_without_a_family_has_no_rows_of_it_and_no_table():
-    found, missing = primary_family({"one": (figures(walk=0.2), "all", "test")}, [], CFG)
-    assert (found.height, missing) == (0, [])
-    assert primary_table(found, 5, (64, 512)) is None
+    pairs = found.select("system", "scorer", "baseline_scorer", "answer_aware")
+    assert pairs.rows() == [("ecs", "joined", "plain", True)]
 
 
 def test_the_family_is_a_table_of_its_own_and_no_pair_of_other_tables():
     found, _ = family()
     drawn = primary_table(found, 5, (64, 512))
-    assert drawn.heads == ["data set", "row", "minus", "a", "b"]
     expected = [("one", "walk", "twin"), ("one", "beam", "twin"), ("two", "walk", "twin")]
-    assert [row.cells[:3] for row in drawn.rows] == expected
+    assert (drawn.heads[3:], [row.cells[:3] for row in drawn.rows]) == (["a", "b"], expected)
     assert "(6): p after Holm over these alone" in drawn.caption
     assert both_ways(found).is_empty()
     assert both_ways(found, family=True).height == 12
-
-
-def test_a_walk_is_no_plain_ranking_to_which_others_are_compared():
-    families = {variant.system: _family(variant) for variant in variants(CONF, "multihop")}
-    assert families["requery"] == "graph" and families["named_two_step"] == "lexical"
+    none, missing = primary_family({"one": (figures(walk=0.2), "all", "test")}, [], CFG)
+    assert (none.height, missing, primary_table(none, 5, (64, 512))) == (0, [], None)
