@@ -22,12 +22,9 @@ def ids(*numbers: int) -> np.ndarray:
 NOTHING = (np.zeros((0, 2), np.float32), ids(), ids())
 
 
-def test_no_triples_have_no_runs():
+def test_no_triples_have_no_runs_and_one_triple_is_one():
     assert segment(*NOTHING, NO_BONUS) == []
     assert refine(*NOTHING, NO_BONUS, []) == []
-
-
-def test_one_triple_is_one_run():
     assert segment(at(10), ids(0), ids(1), NO_BONUS) == [0]
     assert refine(at(10), ids(0), ids(1), NO_BONUS, [0]) == [0]
 
