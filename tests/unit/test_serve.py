@@ -52,16 +52,10 @@ def test_a_system_elsewhere_is_answered_and_counted(folder):
     process = served(folder, "toy", "--adapter", "hipporag2")
     try:
         url = process.stdout.readline().split()[0]
-        body = {
-            "model": "any",
-            "messages": [
-                {"role": "system", "content": "construct an RDF graph"},
-                {"role": "user", "content": f"Paragraph:\n{SAID}"},
-            ],
-        }
-        request = urllib.request.Request(
-            f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
+        asked = {"system": "construct an RDF graph", "user": f"Paragraph:\n{SAID}"}
+        body = {"model": "any", "messages": [{"role": role, "content": text} for role, text in asked.items()]}
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), headers)
         reply = json.loads(urllib.request.urlopen(request, timeout=60).read())["choices"][0]["message"]["content"]
         assert json.loads(reply) == {"triples": [["Ann Lee", "born in", "Ghent"]]}
         process.send_signal(signal.SIGINT)
