@@ -51,11 +51,8 @@ def test_jobs_are_counted_without_snakemakes_own_target_and_messages_are_those_o
         progress.read(line)
         assert (progress.done, progress.jobs) == (3, 3)
     assert progress.read("MLflow at http://here: down. Nothing is lost. Fix: start the server") is not None
-
-
-def test_a_run_with_nothing_to_do_has_no_jobs():
-    progress = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
-    assert (progress.planned, progress.jobs, progress.counts, progress.messages) == (False, 0, {}, [])
+    nothing = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
+    assert (nothing.planned, nothing.jobs, nothing.counts, nothing.messages) == (False, 0, {}, [])
 
 
 def test_the_forecast_is_printed_once_after_the_table_of_jobs(logged, capsys):

@@ -9,7 +9,6 @@ import sys
 import urllib.request
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from secateur.core.tables.catalog import TABLES
@@ -34,11 +33,9 @@ def folder(tmp_path):
         "triples/openie/1of2/triples": ("triples", []),
     }
     for path, (name, own) in rows.items():
-        schema = TABLES[name].empty().schema
-        frame = pl.DataFrame([dict.fromkeys(schema) | row for row in own], schema=schema)
         target = tmp_path / "results/toy" / f"{path}.parquet"
         target.parent.mkdir(parents=True)
-        write_table(TABLES[name], frame, target)
+        write_table(TABLES[name], TABLES[name].frame(own), target)
     return tmp_path
 
 
