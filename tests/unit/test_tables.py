@@ -101,10 +101,11 @@ def test_all_problems_are_reported_at_once_with_table_writer_and_fix_and_nothing
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
-        ("passages", "text", "  "), ("questions", "text", ""), ("questions", "split", "validation"), ("triples", "head", ""),
-        ("triples", "relation", ""), ("triples", "tail", ""), ("runs", "size", 0), ("rankings", "value", float("inf")),
-        ("contexts", "tokens", 2), ("comparisons", "p", 0.0), ("comparisons", "p_holm", 0.25),
-        ("comparisons", "baseline_scorer", "x"), ("question_metrics", "value", float("inf")),
+        ("passages", "text", "  "), ("questions", "text", ""), ("questions", "split", "validation"),
+        ("triples", "head", ""), ("triples", "relation", ""), ("triples", "tail", ""), ("runs", "size", 0),
+        ("rankings", "value", float("inf")), ("contexts", "tokens", 2), ("comparisons", "p", 0.0),
+        ("comparisons", "p_holm", 0.25), ("comparisons", "baseline_scorer", "x"),
+        ("question_metrics", "value", float("inf")),
     ],
 )  # fmt: skip
 def test_every_declared_check_can_fail(table, column, value):
