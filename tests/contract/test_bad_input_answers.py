@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scripts import answer_questions
 from tests.support.answer_server import Log, answering, endless
+from tests.support.refusals import error
 
 from secateur.answers.endpoint import Remote
 from secateur.answers.generate import Completion
@@ -34,11 +35,19 @@ def remote(server, cache: Path, backend: str = "chat", **changes) -> Remote:
     plain = {"url": server.url, "model": "m", "backend": backend, "max_tokens": 16, "concurrency": 1, "window": None}
     plain |= {"timeout": 5.0, "delays": (0.0,), "max_wait": 1.0, "stop": ("\n\n",), "repeats": 3, "least_repeated": 40}
     log = Log()
-    one = Remote(
-        SimpleNamespace(**plain | changes), lambda texts: np.array([len(t.split()) for t in texts]), 99, cache, log
-    )
+    count = lambda texts: np.array([len(text.split()) for text in texts])  # noqa: E731
+    one = Remote(SimpleNamespace(**plain | changes), count, 99, cache, log)
     one.log = log
     return one
+
+
+def replied(cache: Path, *entries, backend: str = "chat") -> list[Completion]:
+    """Answers to as many prompts as there are entries, each sent in place of a reply and asked for once."""
+    with answering() as server:
+        server.script.extend(entries)
+        answers = remote(server, cache, backend)(PROMPTS[: len(entries)])
+        assert len(server.asked) == len(entries)
+    return answers
 
 
 @pytest.mark.parametrize("backend", ["chat", "completions"])
@@ -72,25 +81,29 @@ def test_each_prompt_gets_its_answer_with_its_tokens(tmp_path, backend):
     ],
 )
 def test_an_answer_is_kept_as_it_is_and_cut_where_it_should_have_ended(tmp_path, changes, answer, stopped):
-    with answering() as server:
-        server.script.append(changes)
-        (found,) = remote(server, tmp_path)(PROMPTS[:1])
+    (found,) = replied(tmp_path, changes)
     assert (found.text, found.stopped) == (answer, stopped)
+
+
+@pytest.mark.parametrize("said", ["many", -5, 10**30, True, None])
+def test_tokens_are_counted_here_where_an_endpoint_does_not_say_what_can_be(tmp_path, said):
+    body = {"choices": [{"message": {"content": "It was Ann."}}], "usage": {"prompt_tokens": said}}
+    assert replied(tmp_path, (200, {}, json.dumps(body))) == [Completion("It was Ann.", 6, 3, "end")]
+
+
+def completion(**choice) -> tuple[int, dict, str]:
+    return 200, {}, json.dumps({"choices": [choice]})
 
 
 @pytest.mark.parametrize(
     "entry",
     [
-        (200, {}, "<!doctype html>"),
-        (200, {}, "{}"),
-        (200, {}, json.dumps({"choices": []})),
-        (200, {}, json.dumps({"choices": [{"message": {"content": 7}}]})),
-        (200, {}, json.dumps({"choices": [{"message": {"role": "assistant"}}]})),
-        (200, {}, json.dumps({"choices": [{"message": {"content": None}, "finish_reason": "stop"}]})),
-        (200, {}, json.dumps({"choices": [{"message": {"content": "so far"}, "finish_reason": "error"}]})),
-        (200, {}, "[" * 100_000),
-        (429, {}, ""),
-        (500, {}, ""),
+        *((200, {}, body) for body in ("<!doctype html>", "{}", '{"choices": []}', "[" * 100_000)),
+        completion(message={"content": 7}),
+        completion(message={"role": "assistant"}),
+        completion(message={"content": None}, finish_reason="stop"),
+        completion(message={"content": "so far"}, finish_reason="error"),
+        *((status, {}, "{}") for status in (408, 409, 425, 429, 500, 503, 529)),
     ],
 )
 def test_what_is_no_answer_is_asked_again_and_then_stops_with_one_message(tmp_path, entry):
@@ -105,14 +118,6 @@ def test_what_is_no_answer_is_asked_again_and_then_stops_with_one_message(tmp_pa
     assert len(list(tmp_path.rglob("*.json"))) == 1  # of the good one
 
 
-@pytest.mark.parametrize("said", ["many", -5, 10**30, True, None])
-def test_tokens_are_counted_here_where_an_endpoint_does_not_say_what_can_be(tmp_path, said):
-    body = {"choices": [{"message": {"content": "It was Ann."}}], "usage": {"prompt_tokens": said}}
-    with answering() as server:
-        server.script.append((200, {}, json.dumps(body)))
-        assert remote(server, tmp_path)(PROMPTS[:1]) == [Completion("It was Ann.", 6, 3, "end")]
-
-
 def test_a_key_comes_from_the_environment_and_goes_nowhere_else(tmp_path, monkeypatch):
     monkeypatch.setenv(KEYS[0], KEY)
     with answering() as server:
@@ -122,8 +127,11 @@ def test_a_key_comes_from_the_environment_and_goes_nowhere_else(tmp_path, monkey
             one(PROMPTS[:1])
         assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
         one(PROMPTS[:1])
+        server.script.append(error(f"content_filter {KEY}"))
+        (refused,) = one(PROMPTS[1:2])
+    assert "***" in refused.problem
     kept = "".join(path.read_text() for path in tmp_path.rglob("*.json"))
-    assert KEY not in str(caught.value) + kept + "".join(one.log)
+    assert KEY not in str(caught.value) + refused.problem + kept + "".join(one.log)
     assert kept
 
 
@@ -169,15 +177,12 @@ def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, fresh_cache
             run_stage(answer_questions.run, job)
         assert not job.outputs["answers"].exists()
         assert not job.record.exists()
-        failure = json.loads(job.record.with_name("failure.json").read_text())["failure"]
-        assert "503" in failure
-        server.lives = None
-        before = len(server.asked)
+        assert "503" in json.loads(job.record.with_name("failure.json").read_text())["failure"]
+        server.lives, before = None, len(server.asked)
         run_stage(answer_questions.run, job)
-        assert len(server.asked) - before == 2  # three answers were there already
         first = job.outputs["answers"].read_bytes()
         run_stage(answer_questions.run, job)
-        assert len(server.asked) - before == 2
+        assert len(server.asked) - before == 2  # three answers were there already, and all of them at last
         assert job.outputs["answers"].read_bytes() == first
     answers = read_table(TABLES["answers"], job.outputs["answers"])
     assert answers["text"].to_list() == [f"What is {n}?" for n in range(5)]
@@ -190,63 +195,58 @@ def test_an_endpoint_that_dies_in_the_middle_loses_nothing(tmp_path, fresh_cache
 
 def test_a_context_that_does_not_fit_is_cut_where_it_is_farthest_from_the_question_and_told(tmp_path, fresh_cache):
     with answering() as server:
+        job = job_of(tmp_path, server.url, **{"answer.window": "16"})
+        with pytest.raises(SecateurError, match=r"question q\d: its prompt has \d+ tokens without any context"):
+            run_stage(answer_questions.run, job)
+        assert server.asked == []
         job = job_of(tmp_path, server.url, **{"answer.window": "40"})
         run_stage(answer_questions.run, job)
-        answers = read_table(TABLES["answers"], job.outputs["answers"])
-        (cut,) = set(answers["cut"])
+        (cut,) = set(read_table(TABLES["answers"], job.outputs["answers"])["cut"])
         assert 0 < cut < 3
         for _, request in server.asked:
             shown = request["messages"][0]["content"]
             assert "2 is a number." in shown
             assert "0 is a number." not in shown
-    assert "5 of 5 contexts do not fit the window of 40 tokens" in " ".join(
-        json.loads(job.record.read_text())["warnings"]
-    )
+    warnings = " ".join(json.loads(job.record.read_text())["warnings"])
+    assert "5 of 5 contexts do not fit the window of 40 tokens" in warnings
 
 
-def test_an_upper_bound_answers_only_questions_with_gold_passages(tmp_path, fresh_cache):
-    for sees_gold, contexts, answered in (("true", CONTEXTS[6:], 3), ("false", CONTEXTS[6:], 5), ("true", [], 0)):
-        with answering() as server:
-            job = job_of(tmp_path, server.url, **{"extra.sees_gold": sees_gold})
-            write_table(TABLES["contexts"], TABLES["contexts"].frame(contexts), job.inputs["contexts"][0])
-            run_stage(answer_questions.run, job)
-        assert read_table(TABLES["answers"], job.outputs["answers"]).height == answered
-        counts = json.loads(job.record.read_text())["counts"]
-        assert counts.get("questions_without_gold_passages", 0) == 5 - answered
-
-
-def test_instructions_that_fit_no_window_stop_with_the_question(tmp_path, fresh_cache):
+@pytest.mark.parametrize(
+    ("sees_gold", "contexts", "answered"), [("true", CONTEXTS[6:], 3), ("false", CONTEXTS[6:], 5), ("true", [], 0)]
+)
+def test_an_upper_bound_answers_only_questions_with_gold_passages(tmp_path, fresh_cache, sees_gold, contexts, answered):
     with answering() as server:
-        job = job_of(tmp_path, server.url, **{"answer.window": "16"})
-        with pytest.raises(SecateurError, match=r"question q\d: its prompt has \d+ tokens without any context"):
-            run_stage(answer_questions.run, job)
-        assert server.asked == []
+        job = job_of(tmp_path, server.url, **{"extra.sees_gold": sees_gold})
+        write_table(TABLES["contexts"], TABLES["contexts"].frame(contexts), job.inputs["contexts"][0])
+        run_stage(answer_questions.run, job)
+    assert read_table(TABLES["answers"], job.outputs["answers"]).height == answered
+    counts = json.loads(job.record.read_text())["counts"]
+    assert counts.get("questions_without_gold_passages", 0) == 5 - answered
 
 
 # --- settings ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
+    ("override", "said"),
     [
-        (("system.ranker=zsun",), r"system.ranker names zsun, allowed: .*did you mean 'zsum'"),
-        (("system.ranker=zsum+answer",), r"system.ranker names zsum\+answer"),
-        (("system.ranker=null",), r"system.answers_only is true, which needs one ranker; system.ranker is null"),
-        (("system.memory=session",), r"memory is session, which needs contexts of family graph; the family is lexical"),
-        (("answer.backend=chat",), r"answer.url is needed by backend chat"),
-        (("answer.url=http://localhost:1/v1",), r"answer.url does not belong to backend lm"),
-        (
-            ("answer.max_tokens=9000",),
-            r"answer.max_tokens \(9000\) leaves no room for a prompt in lm.window \(8192\). Fix: lower",
-        ),
-        (("answer.stop=['']",), r"answer.stop holds an empty text"),
-        (("answer.refusals=[No]",), r"answer.refusals holds 'No', which is not in lower case"),
-        (("system.reader=vllm_qwen2_5_7b",), r"answer.backend lm writes in process, lm.backend is vllm"),
+        ("system.ranker=zsun", r"system.ranker names zsun, allowed: .*did you mean 'zsum'"),
+        ("system.ranker=zsum+answer", r"system.ranker names zsum\+answer"),
+        ("system.ranker=null", r"system.answers_only is true, which needs one ranker; system.ranker is null"),
+        ("system.memory=session", r"memory is session, which needs contexts of family graph; the family is lexical"),
+        ("answer.backend=chat", r"answer.url is needed by backend chat"),
+        ("answer.url=http://localhost:1/v1", r"answer.url does not belong to backend lm"),
+        ("answer.max_tokens=9000", r"answer.max_tokens \(9000\) leaves no room for a prompt in lm.window \(8192\)"),
+        ("answer.stop=['']", r"answer.stop holds an empty text"),
+        ("answer.refusals=[No]", r"answer.refusals holds 'No', which is not in lower case"),
+        ("system.reader=vllm_qwen2_5_7b", r"answer.backend lm writes in process, lm.backend is vllm"),
     ],
 )
-def test_settings_that_cannot_answer_are_refused_before_anything_runs(conf, overrides, said):
+def test_settings_that_cannot_answer_are_refused_before_anything_runs(conf, override, said):
     with pytest.raises(ConfigError, match=f"(?s){said}.*Fix:"):
-        variants(conf, "mine", overrides)
+        variants(conf, "mine", (override,))
+    answer = compose.option(CONF, "answer", "default")
+    assert answer_problems(answer, compose.option(CONF, "lm", "smollm2")) == []
 
 
 @pytest.fixture(scope="module")
@@ -255,18 +255,6 @@ def conf(tmp_path_factory) -> Path:
     text = "title: T\ndatasets: [toy_documents]\nsystems: [rag_zsum]\naxes: {}\nexclude: []\n"
     (conf / "experiment/mine.yaml").write_text(text)
     return conf
-
-
-def test_a_good_endpoint_has_no_problems():
-    answer = compose.option(CONF, "answer", "default")
-    assert answer_problems(answer, compose.option(CONF, "lm", "smollm2")) == []
-
-
-def test_a_table_of_answers_with_an_unknown_ending_is_refused(tmp_path):
-    row = ("q", "s", 0, 0, 1, 1, "a", False, "tired")
-    frame = TABLES["answers"].frame([row])
-    with pytest.raises(SecateurError, match="stopped in end, stop, length, repeats"):
-        write_table(TABLES["answers"], frame, tmp_path / "answers.parquet")
 
 
 def test_a_reply_without_end_is_given_up_in_time_and_in_size(tmp_path):

@@ -69,83 +69,67 @@ def questions_message(tmp_path, *questions) -> str:
         ("bears.json: 3", "expected a mapping, found 3"),
     ],
 )
-def test_registry_key(tmp_path, text, said):
+def test_a_key_of_the_registry_that_is_wrong_is_named_with_its_file(tmp_path, text, said):
     found = message(load_registry, registry(tmp_path, text))
     assert said in found
     assert "bears.yaml" in found
 
 
-def test_registry_name_in_two_files(tmp_path):
+def test_a_registry_without_files_or_with_one_name_in_two_is_refused(tmp_path):
+    assert "no registry files" in message(load_registry, tmp_path)
     (tmp_path / "a.yaml").write_text(GOOD)
     found = message(load_registry, registry(tmp_path, GOOD))
     assert "bears.json is already registered in" in found
     assert "a.yaml" in found
 
 
-def test_registry_folder_without_files(tmp_path):
-    assert "no registry files" in message(load_registry, tmp_path)
-
-
 # --- fetching ------------------------------------------------------------------------------------
 
 
-def test_missing_mirror_file_without_an_address_names_the_other_question_sets(tmp_path):
-    entry = load_registry(REGISTRY)["stem_question_dev.json"]
+def fetched(tmp_path, name: str, mirror: Path | None, registered: Path = REGISTRY) -> str:
+    """What is said of a file that a mirror does not have as it is registered; nothing is left of it."""
+    found = message(fetch, load_registry(registered)[name], tmp_path / "raw" / name, mirror)
+    assert not list(tmp_path.glob("raw/*"))
+    return found
+
+
+def test_a_file_or_a_folder_that_is_not_in_the_mirror_is_named_with_the_other_question_sets(tmp_path):
     for mirror in (None, tmp_path):
-        found = message(fetch, entry, tmp_path / "raw" / "q.json", mirror)
-        assert "stem_question_dev.json" in found
-        assert "MIRROR=DIR (SECATEUR_MIRROR)" in found
-        assert "dataset stem_old)" in found
-        assert "dataset stem)" in found
-    assert not (tmp_path / "raw").exists()
-
-
-def test_missing_mirror_folder(tmp_path):
-    entry = load_registry(REGISTRY)["locomo10.json"]
-    found = message(fetch, entry, tmp_path / "l.json", tmp_path / "nowhere")
+        found = fetched(tmp_path, "stem_question_dev.json", mirror)
+        for part in ("stem_question_dev.json", "MIRROR=DIR (SECATEUR_MIRROR)", "dataset stem_old)", "dataset stem)"):
+            assert part in found
+    found = fetched(tmp_path, "locomo10.json", tmp_path / "nowhere")
     assert f"mirror {tmp_path / 'nowhere'}: no such folder" in found
     assert "MIRROR=DIR" in found
 
 
 @pytest.mark.parametrize(("size", "said"), [(2805274, "in 2805274 bytes,"), (10, "in 10 bytes (truncated)")])
-def test_wrong_content_in_the_mirror_names_both_identities_and_leaves_nothing(tmp_path, size, said):
+def test_wrong_content_in_the_mirror_names_both_identities(tmp_path, size, said):
     (tmp_path / "locomo10.json").write_bytes(b"x" * size)
-    entry = load_registry(REGISTRY)["locomo10.json"]
-    found = message(fetch, entry, tmp_path / "raw" / "l.json", tmp_path)
-    assert "locomo10.json: wrong checksum" in found
-    assert said in found
-    assert hashlib.sha256(b"x" * size).hexdigest() in found
-    assert "locomo.yaml" in found
-    assert not list((tmp_path / "raw").iterdir())
+    found = fetched(tmp_path, "locomo10.json", tmp_path)
+    for part in ("locomo10.json: wrong checksum", said, hashlib.sha256(b"x" * size).hexdigest(), "locomo.yaml"):
+        assert part in found
 
 
 def test_more_bytes_than_are_registered_are_not_read_to_their_end(tmp_path):
-    size = 2_805_274
     with (tmp_path / "locomo10.json").open("wb") as endless:
         endless.truncate(1 << 33)  # eight gigabytes that take no room
-    entry = load_registry(REGISTRY)["locomo10.json"]
-    found = message(fetch, entry, tmp_path / "raw" / "l.json", tmp_path)
-    assert f"holds more than the {size} bytes" in found
+    found = fetched(tmp_path, "locomo10.json", tmp_path)
+    assert "holds more than the 2805274 bytes" in found
     assert "Fix: replace the mirror's copy" in found
-    assert not list((tmp_path / "raw").iterdir())
 
 
 @pytest.mark.parametrize("content", [b"not gzip", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03cut"])
-def test_damaged_gzip_in_the_mirror(tmp_path, content):
+def test_damaged_gzip_in_the_mirror_is_named(tmp_path, content):
     (tmp_path / "locomo10.json.gz").write_bytes(content)
-    found = message(fetch, load_registry(REGISTRY)["locomo10.json"], tmp_path / "raw" / "l.json", tmp_path)
-    assert "locomo10.json.gz: not readable" in found
-    assert not list((tmp_path / "raw").iterdir())
+    assert "locomo10.json.gz: not readable" in fetched(tmp_path, "locomo10.json", tmp_path)
 
 
-def test_null_checksum_prints_what_was_found_and_where_to_enter_it(tmp_path):
+def test_a_checksum_that_is_not_registered_is_told_with_the_place_to_enter_it(tmp_path):
     (tmp_path / "bears.json").write_bytes(b"[]")
-    entry = load_registry(registry(tmp_path, GOOD))["bears.json"]
-    found = message(fetch, entry, tmp_path / "raw" / "b.json", tmp_path)
-    assert hashlib.sha256(b"[]").hexdigest() in found
-    assert "enter both in" in found
-    assert "bears.yaml" in found
-    assert not list((tmp_path / "raw").iterdir())
+    found = fetched(tmp_path, "bears.json", tmp_path, registry(tmp_path, GOOD))
+    for part in (hashlib.sha256(b"[]").hexdigest(), "enter both in", "bears.yaml"):
+        assert part in found
 
 
 # --- bring your own ------------------------------------------------------------------------------
@@ -172,6 +156,8 @@ def test_null_checksum_prints_what_was_found_and_where_to_enter_it(tmp_path):
         (['{"id": "p1", "text": "a", "start": 123456789012345678901234567890}'], "has more than 64 bits"),
         ([], "the file: is empty"),
         (["", " "], "the file: is empty"),
+        ([{"id": f"p{n}"} for n in range(25)], "25 problems; line 1: text is missing; "),
+        ([{"id": f"p{n}"} for n in range(25)], "line 20: text is missing; and 5 more. Fix: "),
     ],
 )
 def test_passages(tmp_path, lines, said):
@@ -182,7 +168,13 @@ def test_passages(tmp_path, lines, said):
     ("lines", "said"),
     [
         ([QUESTION | {"question": ""}], "line 1: question must be a text that is not empty, found ''"),
-        ([QUESTION | {"answer": True}], "answer must be a text, a number, a list of these, or null, found True"),
+        *(
+            (
+                [QUESTION | {"answer": answer}],
+                f"answer must be a text, a number, a list of these, or null, found {answer}",
+            )
+            for answer in (True, ["a", None], [["a"]], {"text": "a"})
+        ),
         (['{"id": "q1", "question": "x", "answer": NaN}'], "line 1: malformed JSON: NaN is not JSON"),
         ([QUESTION | {"evidence": "p1"}], "evidence must be a list of texts, or null, found 'p1'"),
         ([QUESTION | {"evidence": [1]}], "evidence must be a list of texts, or null, found [1]"),
@@ -198,13 +190,6 @@ def test_questions(tmp_path, lines, said):
     assert said in questions_message(tmp_path, *lines)
 
 
-def test_all_problems_come_in_one_message_up_to_twenty(tmp_path):
-    found = corpus_message(tmp_path, *[{"id": f"p{n}"} for n in range(25)])
-    assert "25 problems" in found
-    assert "line 20: text is missing; and 5 more. Fix: " in found
-    assert "line 21" not in found
-
-
 def test_a_question_without_evidence_and_an_unknown_id_are_kept_and_counted(tmp_path):
     files = custom(tmp_path, [PASSAGE], [QUESTION, {"id": "q2", "question": "x", "evidence": ["p7"]}])
     found = load_questions("folder", "custom", files, load_corpus("folder", files).passages)
@@ -214,25 +199,21 @@ def test_a_question_without_evidence_and_an_unknown_id_are_kept_and_counted(tmp_
     assert found.evidence.is_empty()
 
 
-def test_missing_file_names_the_folder_what_it_holds_and_what_is_expected(tmp_path):
+def test_a_missing_file_names_the_folder_what_it_holds_and_what_is_expected(tmp_path):
     (tmp_path / "passage.jsonl").write_text("")
     found = message(load_corpus, "folder", {"folder": tmp_path})
     assert f"{tmp_path}: no passages.jsonl or passages.jsonl.gz (it holds passage.jsonl)" in found
     assert "Fix: name a folder with passages.jsonl and questions.jsonl" in found
     assert "no such folder" in message(load_corpus, "folder", {"folder": tmp_path / "nowhere"})
+    assert "'locom' is unknown; did you mean 'locomo'?" in message(load_corpus, "locom", {})
 
 
-def test_plain_and_gzipped_together(tmp_path):
-    files = custom(tmp_path, [PASSAGE])
-    (tmp_path / "passages.jsonl.gz").write_bytes(b"")
-    assert "remove one" in message(load_corpus, "folder", files)
-
-
-def test_not_utf8_and_not_gzip(tmp_path):
+def test_a_file_that_is_not_utf8_not_gzip_or_both_plain_and_gzipped_is_refused(tmp_path):
     (tmp_path / "passages.jsonl").write_bytes(b'{"id": "\xff"}')
     assert "not UTF-8 at byte 8" in message(load_corpus, "folder", {"folder": tmp_path})
     (tmp_path / "passages.jsonl").rename(tmp_path / "passages.jsonl.gz")
     assert "passages.jsonl.gz: not readable" in message(load_corpus, "folder", {"folder": tmp_path})
+    assert "remove one" in message(load_corpus, "folder", custom(tmp_path, [PASSAGE]))
 
 
 # --- upstream files ------------------------------------------------------------------------------
@@ -264,16 +245,16 @@ def test_upstream_questions(tmp_path, value, said):
     assert "file.json" in found
 
 
+TURN = {"dia_id": "D1:1", "speaker": "Ann"}
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
         ({}, "c1: has no session_1"),
-        ({"session_1": [{"dia_id": "D1:1", "speaker": "Ann"}]}, "c1 session_1 turn 0: text is missing"),
-        ({"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": " "}]}, "c1 session_1 turn 0: text is empty"),
-        (
-            {"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}] * 2},
-            "turn 1: dia_id 'D1:1' is already used in c1 session_1 turn 0",
-        ),
+        ({"session_1": [TURN]}, "c1 session_1 turn 0: text is missing"),
+        ({"session_1": [TURN | {"text": " "}]}, "c1 session_1 turn 0: text is empty"),
+        ({"session_1": [TURN | {"text": "Hi"}] * 2}, "turn 1: dia_id 'D1:1' is already used in c1 session_1 turn 0"),
         (3, "object 0: conversation must be an object, found 3"),
     ],
 )
@@ -306,21 +287,13 @@ def test_questions_about_another_corpus(tmp_path):
     assert "no group TV, only Medical" in found
 
 
-def test_empty_corpus_text_and_damaged_parquet(tmp_path):
+def test_empty_texts_and_data_sets_and_a_damaged_table_are_named(tmp_path):
     files = upstream(tmp_path, [{"corpus_name": "Medical", "context": " "}])
     assert "text 0: context of Medical is empty" in message(load_corpus, "graphrag_bench", files)
     (tmp_path / "c.parquet").write_bytes(b"PAR1")
     assert "not a readable Parquet file" in message(load_corpus, "graphrag_bench", {"corpus": tmp_path / "c.parquet"})
-
-
-def test_empty_data_sets(tmp_path):
     files = upstream(tmp_path, [{"sample_id": "c1", "conversation": {"session_1": []}}])
     assert "file.json: no passages" in message(load_corpus, "locomo", files)
-    turn = {"dia_id": "D1:1", "speaker": "Ann", "text": "Hi"}
-    files = upstream(tmp_path, [{"sample_id": "c1", "conversation": {"session_1": [turn]}}])
+    files = upstream(tmp_path, [{"sample_id": "c1", "conversation": {"session_1": [TURN | {"text": "Hi"}]}}])
     passages = load_corpus("locomo", files).passages
     assert "file.json: no questions for locomo" in message(load_questions, "locomo", "locomo", files, passages)
-
-
-def test_unknown_kind():
-    assert "'locom' is unknown; did you mean 'locomo'?" in message(load_corpus, "locom", {})

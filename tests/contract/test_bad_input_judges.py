@@ -1,6 +1,7 @@
 """Judges behind a real socket: well-formed and malformed replies, a wrong key, a death; and the embedded model as one."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -38,15 +39,13 @@ class Judging(Server):
         return 200, {}, json.dumps({"choices": [{"index": 0, "finish_reason": "stop"} | said | changes]})
 
 
-class Letters:
-    """An embedder of texts by their letters."""
-
-    def embed(self, texts):
-        counts = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], float)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+def letters(texts):
+    """Texts as vectors by their letters."""
+    counts = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], float)
+    return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
 
-LETTERS = Letters()
+LETTERS = SimpleNamespace(embed=letters)
 
 
 def job_of(folder, url: str) -> Job:
@@ -96,18 +95,13 @@ def test_malformed_verdicts_are_missing_and_told(tmp_path, fresh_cache):
     assert "could not be read; they are missing, not 0" in job.log.read_text()
 
 
-def test_a_wrong_key_stops_with_one_message(tmp_path, fresh_cache):
-    with running(Judging(ruled)) as server:
+def test_a_judge_that_dies_or_takes_no_key_stops_with_one_message_and_goes_on_where_it_ended(tmp_path, fresh_cache):
+    with running(Judging(ruled, lives=5)) as server:
         server.script.append((401, {}, "wrong key"))
         job = job_of(tmp_path, server.url)
         with pytest.raises(SecateurError, match=r"refused the request with status 401.*SECATEUR_API_KEY"):
             run_stage(judge_answers.run, job)
-    assert not job.outputs["verdicts"].exists()
-
-
-def test_a_judge_that_dies_goes_on_where_it_ended(tmp_path, fresh_cache):
-    with running(Judging(ruled, lives=4)) as server:
-        job = job_of(tmp_path, server.url)
+        assert not job.outputs["verdicts"].exists()
         with pytest.raises(SecateurError, match=r"status 503, after 2 attempts"):
             run_stage(judge_answers.run, job)
         server.lives, before = None, len(server.asked)
@@ -131,10 +125,8 @@ def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path,
         job.leaves["judge.judged"], job.leaves["judge.checked"] = "2", "2"
         run_stage(judge_answers.run, job)
     found = figures(job)
-    tables = {
-        name: read_table(TABLES[name], job.inputs[name][0])
-        for name in ("questions", "answers", "contexts", "evidence", "passages")
-    }
+    names = ("questions", "answers", "contexts", "evidence", "passages")
+    tables = {name: read_table(TABLES[name], job.inputs[name][0]) for name in names}
     items = judge_answers._items(judge_answers._judged(tables, 2), tables, 512)
     for question, one in zip(items, judged(list(items.values()), ask), strict=True):
         assert found["judged_unread"][question] == pytest.approx(one.figures["unread"])
@@ -150,9 +142,6 @@ def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path,
 )
 def test_settings_that_cannot_judge_are_refused(overrides, said):
     assert said in "; ".join(judge_problems(compose.option(CONF, "judge", "smollm2", tuple(overrides))))
-
-
-def test_good_judges_have_no_problems():
     for name in ("smollm2", "endpoint"):
         assert judge_problems(compose.option(CONF, "judge", name)) == []
 

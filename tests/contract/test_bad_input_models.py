@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -65,13 +64,25 @@ def test_a_whole_folder_is_loaded_and_checked(folder, tmp_path):
     assert len(list((tmp_path / "cache/checked").iterdir())) == 1
 
 
+def without(name: str):
+    return lambda weights: {key: value for key, value in weights.items() if name not in key}
+
+
+def bert(kind: str, folder: Path, **changes) -> Path:
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    config = transformers.BertConfig(vocab_size=400, num_labels=1, **sizes, **changes)
+    getattr(transformers, kind)(config).save_pretrained(folder)
+    tiny_tokenizer(False, False).save_pretrained(folder)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda w: {k: v for k, v in w.items() if ".layers.1." not in k}, r"9 of the model's weights are not in its files"),
+        (without(".layers.1."), r"9 of the model's weights are not in its files"),
         (lambda w: {f"base.{k}": v for k, v in w.items()}, r"weights are not in its files.*\d+ weights of its files are not read"),
-        (lambda w: {k: v for k, v in w.items() if "lm_head" not in k}, r"1 of the model's weights .*lm_head"),
-        (lambda w: {k: v for k, v in w.items() if "embed_tokens" not in k}, r"1 of the model's weights .*embed_tokens"),
+        (without("lm_head"), r"1 of the model's weights .*lm_head"),
+        (without("embed_tokens"), r"1 of the model's weights .*embed_tokens"),
         (lambda w: {k: v[:300] if "lm_head" in k else v for k, v in w.items()}, r"lm_head"),
     ],
     ids=["layer", "prefix", "head", "embeddings", "shape"],
@@ -83,18 +94,8 @@ def test_weights_that_are_not_in_the_files_are_refused(folder, tmp_path, edit, m
 
 
 def test_an_encoder_is_no_reader(tmp_path):
-    config = transformers.BertConfig(
-        vocab_size=400,
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=64,
-        is_decoder=True,
-    )
-    transformers.BertModel(config).save_pretrained(tmp_path / "bert")
-    tiny_tokenizer(False, False).save_pretrained(tmp_path / "bert")
     with pytest.raises(SecateurError, match=r"weights are not in its files.*cls\.predictions"):
-        loaded(tmp_path / "bert", tmp_path / "cache")
+        loaded(bert("BertModel", tmp_path / "bert", is_decoder=True), tmp_path / "cache")
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, "tokenizer.json", "config.json"])
@@ -104,13 +105,14 @@ def test_a_file_that_git_lfs_has_not_fetched_is_named(folder, tmp_path, name):
         loaded(folder, tmp_path / "cache")
 
 
-def test_weights_that_are_cut_off_are_refused_by_address(folder, tmp_path):
-    (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:5000])
+def test_weights_that_are_cut_off_and_a_model_type_that_transformers_does_not_know_are_refused_by_address(
+    folder, tmp_path
+):
+    whole = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(whole[:5000])
     with pytest.raises(SecateurError, match=r"lm.model .*model: cannot be loaded as a causal language model"):
         loaded(folder, tmp_path / "cache")
-
-
-def test_a_model_type_that_transformers_does_not_know_is_named(folder, tmp_path):
+    (folder / WEIGHTS).write_bytes(whole)
     config = json.loads((folder / "config.json").read_text()) | {"model_type": "lama9", "architectures": ["Lama9"]}
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(SecateurError, match=r"cannot be loaded as a causal language model .*lama9"):
@@ -135,20 +137,22 @@ def test_a_split_of_a_gguf_file_is_recognised(tmp_path, number):
     assert not (tmp_path / "cache/models").exists() or not list((tmp_path / "cache/models").iterdir())
 
 
-def test_a_gguf_file_that_is_something_else_is_named(tmp_path):
-    whole = write_gguf(tmp_path / "whole.gguf", "nosuch").read_bytes()
-    for name, content, message in (
-        ("whole.gguf", whole, "cannot be loaded as a causal language model .*nosuch"),
-        ("cut.gguf", whole[:-100], "cut off or damaged"),
-        ("head.gguf", whole[:40], "cut off or damaged"),
+@pytest.mark.parametrize(
+    ("name", "part", "message"),
+    [
+        ("whole.gguf", slice(None), "cannot be loaded as a causal language model .*nosuch"),
+        ("cut.gguf", slice(-100), "cut off or damaged"),
+        ("head.gguf", slice(40), "cut off or damaged"),
         ("page.gguf", b"<!doctype html><title>404</title>", "no GGUF file"),
         ("empty.GGUF", b"", "no GGUF file"),
         ("lfs.GGUF", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "Git LFS pointer"),
-    ):
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(SecateurError, match=message):
-            loaded(tmp_path / name, tmp_path / "cache")
-        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+    ],
+)
+def test_a_gguf_file_that_is_something_else_is_named(tmp_path, name, part, message):
+    whole = write_gguf(tmp_path / "whole.gguf", "nosuch").read_bytes()
+    (tmp_path / name).write_bytes(whole[part] if isinstance(part, slice) else part)
+    with pytest.raises(SecateurError, match=message):
+        loaded(tmp_path / name, tmp_path / "cache")
 
 
 def test_a_window_beyond_the_original_context_is_refused_where_angles_change(folder, tmp_path):
@@ -158,17 +162,6 @@ def test_a_window_beyond_the_original_context_is_refused_where_angles_change(fol
     assert loaded(folder, tmp_path / "cache", window=512)
     with pytest.raises(SecateurError, match=r"rope_type dynamic .*exceeds 8192 tokens, .*Fix: lm.window=8192"):
         loaded(folder, tmp_path / "cache", window=8193)
-
-
-def without(name: str):
-    return lambda weights: {key: value for key, value in weights.items() if name not in key}
-
-
-def bert(kind: str, folder: Path) -> Path:
-    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
-    getattr(transformers, kind)(transformers.BertConfig(vocab_size=400, num_labels=1, **sizes)).save_pretrained(folder)
-    tiny_tokenizer(False, False).save_pretrained(folder)
-    return folder
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,9 @@ def test_a_bad_line_is_named(tmp_path, line, message):
         list(read_candidates(tmp_path / "c.jsonl"))
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_an_empty_question_and_an_empty_or_a_missing_file_are_refused(tiny_lm, ecs, tmp_path):
     with pytest.raises(SecateurError, match=r"c\.jsonl: not readable \(No such file"):
         list(read_candidates(tmp_path / "c.jsonl"))
-
-
-def test_an_empty_question_and_an_empty_file_are_refused(tiny_lm, ecs, tmp_path):
     (tmp_path / "c.jsonl").write_text("\n")
     with pytest.raises(SecateurError, match="the question is empty"):
         rank(tiny_lm(), ecs(), Question("q", " "), [Passage("p", "a")])
@@ -49,19 +46,15 @@ def test_candidates_beyond_the_window_are_told(tiny_lm, ecs, caplog):
 
 
 def test_candidates_are_read_as_they_are_scored_and_ranked_best_first(tiny_lm, ecs, tmp_path):
+    path, asked = tmp_path / "c.jsonl", Question("q", "What had she left?", "3 balls")
     rows = [{"text": f"Mira left {n} balls", "speaker": "Jonas", "id": f"c{n}"} for n in range(7)]
-    (tmp_path / "c.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    path.write_text("\n".join(json.dumps(row) for row in rows))
     pulled = []
-    stream = (pulled.append(p.id) or p for p in read_candidates(tmp_path / "c.jsonl"))
-    found = rank(tiny_lm(), ecs(passages=3), Question("q", "What had she left?", "3 balls"), stream)
+    found = rank(tiny_lm(), ecs(passages=3), asked, (pulled.append(p.id) or p for p in read_candidates(path)))
     assert pulled == [f"c{n}" for n in range(7)]
     assert sorted(found["passage_id"]) == pulled
     assert found["signed"].is_sorted(descending=True)
-    whole = rank(
-        tiny_lm(), ecs(), Question("q", "What had she left?", "3 balls"), read_candidates(tmp_path / "c.jsonl")
-    )
-    assert found["passage_id"].equals(whole["passage_id"])
-    free = rank(tiny_lm(), ecs(), Question("q", "What had she left?"), read_candidates(tmp_path / "c.jsonl"))
+    assert found["passage_id"].equals(rank(tiny_lm(), ecs(), asked, read_candidates(path))["passage_id"])
+    free = rank(tiny_lm(), ecs(), Question("q", "What had she left?"), read_candidates(path))
     assert "signed" not in free.columns
     assert free["pmi_q"].is_sorted(descending=True)
-    assert isinstance(free, pl.DataFrame)

@@ -3,24 +3,21 @@
 import gzip
 import importlib
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.support.loaded import conform, lines
+from tests.support.ranked import ranked, ranking_context
 from tests.support.refusals import message
 
-from secateur.config.compose import option
 from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.evaluation.retrieval import by_hop, rank_metrics
 from secateur.ranking import select
 from secateur.ranking.group import Group, Questions, top, without_excluded
-from secateur.ranking.rank import rank
 
 trec = importlib.import_module("secateur.ranking.scorers.import")
-CONF = Path(__file__).parents[2] / "conf"
 
 
 # --- BEIR ----------------------------------------------------------------------------------------
@@ -50,27 +47,17 @@ def beir(tmp_path):
 @pytest.mark.parametrize(
     "qrels",
     [
-        "q1\td1\t1.0\n",
-        "q1\td1\t1.\n",
-        "q1 0 d1 1\n",
-        "q1\t0\td1\t1\n",
-        "q1\tQ0\td1\t1.0\r\n",
-        "q1 d1 1\n",
-        "\ufeffqid\tpid\trelevance\r\nq1\td1\t1\r\n",
-        "query-id corpus-id score\nq1 d1 1\n",
-        " q1\td1 \t 1 \n",
+        "q1\td1\t1.0\n", "q1\td1\t1.\n", "q1 0 d1 1\n", "q1\t0\td1\t1\n", "q1\tQ0\td1\t1.0\r\n", "q1 d1 1\n",
+        "\ufeffqid\tpid\trelevance\r\nq1\td1\t1\r\n", "query-id corpus-id score\nq1 d1 1\n", " q1\td1 \t 1 \n",
         "q1\td1\t1\nq1\td1\t1\n",
     ],
-)
-def test_judgements_in_the_forms_that_they_come_in(beir, qrels):
+)  # fmt: skip
+def test_judgements_in_the_forms_that_they_come_in_are_read_and_others_refused(beir, qrels):
     _, questions = beir(qrels=qrels)
     assert questions.evidence.select("question_id", "passage_id", "grade").rows() == [("q1", "d1", 1)]
-
-
-@pytest.mark.parametrize("qrels", ["q1\td1\t0.5\n", "q1\td1\thigh\n", "q1\td1\n", "q1 0 d1 x 1\n", "id\tname\n"])
-def test_other_judgements_are_refused(beir, qrels):
-    with pytest.raises(SecateurError, match=r"line 1: .* is not three columns"):
-        beir(qrels=qrels)
+    for other in ("q1\td1\t0.5\n", "q1\td1\thigh\n", "q1\td1\n", "q1 0 d1 x 1\n", "id\tname\n"):
+        with pytest.raises(SecateurError, match=r"line 1: .* is not three columns"):
+            beir(qrels=other)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +81,8 @@ def test_an_id_that_could_be_two_is_neither(beir):
 @pytest.mark.parametrize(
     "unread",
     [
-        '{"url": "x", "url": "y"}',
-        '{"score": NaN}',
-        "-Infinity",
+        *('{"url": "x", "url": "y"}', '{"score": NaN}', "-Infinity", '"\\ud83d"', '{"\\ud83d": 1}'),
         '{"tweet": 123456789012345678901234567890}',
-        '"\\ud83d"',
-        '{"\\ud83d": 1}',
     ],
 )
 def test_what_stands_under_a_key_that_nobody_reads_is_judged_by_nobody(beir, unread):
@@ -112,11 +95,8 @@ def test_what_stands_under_a_key_that_nobody_reads_is_judged_by_nobody(beir, unr
 
 def test_equal_documents_are_one_and_counted_and_others_of_one_id_refused(beir):
     corpus, questions = beir([*DOCUMENTS, DOCUMENTS[0] | {"metadata": {"n": 1}}, DOCUMENTS[0]], QUERIES * 2)
-    assert (corpus.passages.height, corpus.counts["documents_repeated"], questions.counts["queries_repeated"]) == (
-        2,
-        2,
-        1,
-    )
+    assert corpus.passages.height == corpus.counts["documents_repeated"] == 2
+    assert questions.counts["queries_repeated"] == 1
     with pytest.raises(SecateurError, match="line 3: _id 'd1' is already used in line 1"):
         beir([*DOCUMENTS, DOCUMENTS[0] | {"title": "Mill"}])
 
@@ -150,23 +130,13 @@ def test_every_ranking_of_arguments_finds_the_counterargument_first(beir, tmp_pa
     documents = [{"_id": f"{t}-{side}", "text": text.format(t)} for t in topics for side, text in sides.items()]
     queries = [document for document in documents if document["_id"].endswith("a")]
     corpus, questions = beir(documents, queries, "".join(f"{t}-a\t{t}-b\t1\n" for t in topics))
-    cfg = SimpleNamespace(
-        rankers=SimpleNamespace(
-            scorers={name: {"kind": name} for name in ("tfidf", "random")}, suffixes=(), neighbour=0, keep=10
-        ),
-        embedder=option(CONF, "embedder", "minilm"),
-        eval=SimpleNamespace(seed=7),
-        dataset=SimpleNamespace(unanswerable=()),
-    )
-    ctx = SimpleNamespace(cache=tmp_path, log=None, counts={}, warn=None, progress=lambda rows, total, unit: rows)
-    rankings = rank(cfg, corpus.passages, questions.questions, None, ctx)
+    scorers = {name: {"kind": name} for name in ("tfidf", "random")}
+    rankings = ranked(ranking_context(tmp_path), scorers, corpus.passages, questions.questions)
     assert not rankings.filter(pl.col("question_id") == pl.col("passage_id")).height
-    (_, gold), documents = (
-        next(by_hop(questions.evidence, corpus.passages.select("passage_id", "doc_id"))),
-        corpus.passages,
-    )
-    joined = rankings.join(documents.select("passage_id", "doc_id"), on="passage_id")
-    assert rank_metrics(joined.filter(scorer="tfidf"), gold)["value"].to_list() == [1.0] * 12
+    doc_ids = corpus.passages.select("passage_id", "doc_id")
+    _, gold = next(by_hop(questions.evidence, doc_ids))
+    joined = rankings.filter(scorer="tfidf").join(doc_ids, on="passage_id")
+    assert rank_metrics(joined, gold)["value"].to_list() == [1.0] * 12
 
 
 # --- runs ------------------------------------------------------------------------------------------
@@ -224,29 +194,27 @@ DISTANCES = [("q1", "b", 1, 0.1), ("q1", "a", 2, 0.4), ("q1", "c", 3, 0.9)]
 @pytest.mark.parametrize("form", ["{}", "{}.0", "{}."])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_distances_are_refused_whatever_number_ranks_begin_at(run_of, first, form, ends):
-    def rows(lines):
-        return [(q, p, form.format(rank + first - 1), score) for q, p, rank, score in lines]
+    def rows(lines, question="q1"):
+        return [(question, p, form.format(rank + first - 1), score) for _, p, rank, score in lines]
 
     assert order_of(run_of(*rows(AGREE), ends=ends))[0] == "bac"
-    found = message(trec.read_run, run_of(*rows(AGREE), *(("q2", *line) for _, *line in rows(DISTANCES)), ends=ends))
+    found = message(trec.read_run, run_of(*rows(AGREE), *rows(DISTANCES, "q2"), ends=ends))
     assert "ranks contradict scores in 1 of 2 questions; line 5: the score is higher than at a better rank" in found
     assert "Fix: write scores that fall with rank, or ranks that follow the scores" in found
-    found = message(
-        trec.read_run, run_of(*rows(DISTANCES), *(("q2", *line) for _, *line in rows(DISTANCES)), ends=ends)
-    )
+    found = message(trec.read_run, run_of(*rows(DISTANCES), *rows(DISTANCES, "q2"), ends=ends))
     assert "in 2 of 2 questions; line 2" in found
     assert found.endswith("Fix: the scores look like distances; negate them")
 
 
-@pytest.mark.parametrize("separator", [" ", "\t"])
-def test_distances_are_refused_in_compressed_runs_and_between_tabs_too(tmp_path, separator):
+def test_distances_are_refused_with_line_numbers_as_ranks_in_compressed_runs_and_between_tabs_too(run_of, tmp_path):
+    numbered = [("q1", p, n, s) for n, (_, p, _, s) in enumerate(DISTANCES)]
+    numbered += [("q2", p, 3 + n, s) for n, (_, p, _, s) in enumerate(DISTANCES)]
+    assert "in 2 of 2 questions; line 2" in message(trec.read_run, run_of(*numbered))
     path = tmp_path / "mine.run.gz"
-    path.write_bytes(
-        gzip.compress(
-            "".join(separator.join(map(str, (q, "Q0", p, r, s, "x"))) + "\n" for q, p, r, s in DISTANCES).encode()
-        )
-    )
-    assert "look like distances" in message(trec.read_run, path)
+    for separator in " \t":
+        lines = [separator.join(map(str, (q, "Q0", p, rank, score, "x"))) for q, p, rank, score in DISTANCES]
+        path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+        assert "look like distances" in message(trec.read_run, path)
 
 
 @pytest.mark.parametrize(
@@ -263,15 +231,6 @@ def test_ranks_that_say_nothing_or_agree_leave_the_order_to_scores(run_of, rows,
     assert order_of(run_of(*rows))[0] == best
 
 
-def test_line_numbers_as_ranks_of_distances_are_refused(run_of):
-    rows = [
-        (q, p, 3 * k + n, s)
-        for k, q in enumerate(("q1", "q2"))
-        for n, (p, s) in enumerate(zip("abc", (1, 2, 3), strict=True))
-    ]
-    assert "in 2 of 2 questions; line 2" in message(trec.read_run, run_of(*rows))
-
-
 @pytest.mark.parametrize("score", [0, 1, 1e-9, 1e300, -1e300, -1.7976931348623157e308])
 def test_equal_scores_stand_in_the_order_of_ranks_else_of_lines_and_none_is_left_out(run_of, score):
     ranked, scores = order_of(run_of(("q1", "a", 3, score), ("q1", "d", 1, score), ("q1", "b", 2, score)))
@@ -283,10 +242,9 @@ def test_equal_scores_stand_in_the_order_of_ranks_else_of_lines_and_none_is_left
 
 def test_scores_that_differ_stay_as_they_are_and_equal_ones_stay_between_them(run_of):
     assert order_of(run_of(*AGREE))[1] == [8, 9, 7, -np.inf]
-    below = np.nextafter(5, 0)
-    ranked, scores = order_of(
-        run_of(("q1", "c", 1, 5), ("q1", "a", 3, 5), ("q1", "b", 2, 5), ("q1", "d", 4, repr(float(below))))
-    )
+    below = repr(float(np.nextafter(5, 0)))
+    path = run_of(("q1", "c", 1, 5), ("q1", "a", 3, 5), ("q1", "b", 2, 5), ("q1", "d", 4, below))
+    ranked, scores = order_of(path)
     assert ranked == "cbad"
     assert scores[2] == 5
     assert sorted(scores, reverse=True) == sorted(set(scores), reverse=True)

@@ -27,10 +27,15 @@ MANY = 200  # rows, more than a reader of tables looks at to guess types
 
 
 def table(path: Path, content: str) -> Path:
-    (path.write_bytes if path.suffix == ".gz" else path.write_text)(
-        gzip.compress(content.encode()) if path.suffix == ".gz" else content
-    )
+    path.write_bytes(gzip.compress(content.encode()) if path.suffix == ".gz" else content.encode())
     return path
+
+
+def folder(path: Path, question: dict) -> Questions:
+    """What a folder of one passage and one question gives."""
+    table(path / "passages.jsonl", lines([{"id": "p", "text": "A."}]))
+    table(path / "questions.jsonl", lines([question]))
+    return load_questions("folder", "mine", {"folder": path}, load_corpus("folder", {"folder": path}).passages)
 
 
 def corpus(path: Path, **columns) -> pl.DataFrame:
@@ -83,11 +88,8 @@ def test_a_list_of_objects_is_read_from_json_too(tmp_path, texts):
         found = asked(table(tmp_path / "q.json", content), texts)
         assert found.questions.select("question_id", "answer").rows() == [("1", "2.5")]
         assert found.counts["evidence_unresolved"] == 1
-    for content, said in (
-        ('{"a": [\n1]}', "found dict"),
-        ("[1]", "object 0: expected an object"),
-        ('{"id": 1}\n{', "line 2"),
-    ):
+    wrong = {'{"a": [\n1]}': "found dict", "[1]": "object 0: expected an object", '{"id": 1}\n{': "line 2"}
+    for content, said in wrong.items():
         with pytest.raises(SecateurError, match=said):
             asked(table(tmp_path / "q.json", content), texts)
 
@@ -97,13 +99,10 @@ def test_a_list_of_objects_is_read_from_json_too(tmp_path, texts):
     [("null", "None"), ("NaN", "NaN is not JSON"), ("1.5", "1.5"), ('{"a": 1}', "{'a': 1}"), ("[]", r"\[\]")],
 )
 def test_a_list_of_sentences_with_another_value_names_its_row(tmp_path, sentence, found):
-    path = table(
-        tmp_path / "c.jsonl",
-        f'{{"id": "a", "text": [["One. ", "Two."]]}}\n{{"id": "b", "text": [["Three.", {sentence}]]}}\n',
-    )
-    with pytest.raises(
-        SecateurError, match=rf"1 problem; c\.jsonl row 1: text must be a text.*found \['Three\.', {found}"
-    ):
+    first, second = '{"id": "a", "text": [["One. ", "Two."]]}', f'{{"id": "b", "text": [["Three.", {sentence}]]}}'
+    path = table(tmp_path / "c.jsonl", f"{first}\n{second}\n")
+    said = rf"1 problem; c\.jsonl row 1: text must be a text.*found \['Three\.', {found}"
+    with pytest.raises(SecateurError, match=said):
         corpus(path)
     assert corpus(table(tmp_path / "c.jsonl", '{"id": "a", "text": [["One. ", 2]]}'))["text"].to_list() == ["One. 2"]
 
@@ -144,14 +143,11 @@ NUL = r"text holds NUL characters \(\\u0000\): save UTF-16 as UTF-8, or remove t
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_a_file_with_nul_characters_is_refused_with_the_first_line(tmp_path, suffix, ends):
     path = table(tmp_path / f"a{suffix}", f"id,text{ends}a,b\0c\0{ends}")
-    with pytest.raises(
-        SecateurError, match=r"2 NUL characters, the first in line 2\. Fix: save UTF-16 as UTF-8, or remove"
-    ):
+    with pytest.raises(SecateurError, match=r"2 NUL characters, the first in line 2\. Fix: save UTF-16 as UTF-8"):
         read_text(path)
     path.write_bytes("id,text\na,b\n".encode("utf-16-le"))
-    with pytest.raises(
-        SecateurError, match="not readable" if suffix == ".txt.gz" else "12 NUL characters, the first in line 1"
-    ):
+    said = "not readable" if suffix == ".txt.gz" else "12 NUL characters, the first in line 1"
+    with pytest.raises(SecateurError, match=said):
         read_text(path)
 
 
@@ -186,17 +182,12 @@ def warned(dates=(None,), docs="d", groups=("all",), speakers=("Ann",), head="or
 @pytest.mark.parametrize(
     "dates",
     [
-        ("2023-05-20", "2023-05-19"),
-        ("2023-10-5", "2023-9-5"),
-        ("2023/05/20 (Sat) 02:21", "2023/05/20 (Sat) 02:20"),
-        ("2023-05-20T10:00:00.5Z", "2023-05-20T09:59Z"),
-        ("2023-05-20 10:00", "2023-05-19"),
-        ("14 March 2024", "13 Mar 2024"),
-        ("March 14, 2024", "13 March 2024"),
-        ("14 March 2024", "2024-03-13"),
+        ("2023-05-20", "2023-05-19"), ("2023-10-5", "2023-9-5"), ("2023-05-20 10:00", "2023-05-19"),
+        ("2023/05/20 (Sat) 02:21", "2023/05/20 (Sat) 02:20"), ("2023-05-20T10:00:00.5Z", "2023-05-20T09:59Z"),
+        ("14 March 2024", "13 Mar 2024"), ("March 14, 2024", "13 March 2024"), ("14 March 2024", "2024-03-13"),
         (" 2023-05-20", "last week", None, "2023-05-19 "),
     ],
-)
+)  # fmt: skip
 def test_dates_that_go_backwards_in_a_conversation_are_told(dates):
     (text,) = warned(dates)
     assert text.startswith("dates go backwards in reading order in 1 conversations: 'p")
@@ -210,17 +201,12 @@ def test_dates_that_go_backwards_in_a_conversation_are_told(dates):
 @pytest.mark.parametrize(
     "dates",
     [
-        ("2023-05-20", "2023-05-20"),
-        ("2023-05-20 10:00", "2023-05-20"),
-        ("2023-05-20T02:30+02:00", "2023-05-20T02:10+01:00"),
-        ("2023-05-20 11:30 PM", "2023-05-20 11:00 PM"),
-        ("2023-13-20", "2022-01-01"),
-        ("1990-91", "1980-81"),
-        ("20.05.2023", "19.05.2023"),
-        ("in May", "in April"),
+        ("2023-05-20", "2023-05-20"), ("2023-05-20 10:00", "2023-05-20"), ("2023-13-20", "2022-01-01"),
+        ("1990-91", "1980-81"), ("2023-05-20T02:30+02:00", "2023-05-20T02:10+01:00"),
+        ("2023-05-20 11:30 PM", "2023-05-20 11:00 PM"), ("20.05.2023", "19.05.2023"), ("in May", "in April"),
         ("1:56 pm on 8 May, 2023", "1:56 pm on 7 May, 2023"),
     ],
-)
+)  # fmt: skip
 def test_dates_that_are_equal_or_not_read_are_not_judged(dates):
     assert not warned(dates)
 
@@ -232,14 +218,9 @@ def test_conversations_with_backward_dates_are_counted_once_each():
 @pytest.mark.parametrize(("lacking", "count", "told"), [(1, 10, True), (1, 9, False), (0, 10, False), (10, 10, False)])
 def test_a_few_passages_without_a_speaker_are_told(lacking, count, told):
     found = warned(speakers=["Ann"] * (count - lacking) + [None] * lacking, head="speakers")
-    assert (
-        found
-        == [
-            f"{lacking} of {count} passages have no `speaker`, such as 'p{count - 1}'. Fix: name one in each, else a folder is read as "
-            "documents, not as dialogues"
-        ]
-        * told
-    )
+    assert len(found) == told
+    said = f"{lacking} of {count} passages have no `speaker`, such as 'p{count - 1}'. Fix: "
+    assert all(text.startswith(said) for text in found)
 
 
 # --- several answers -------------------------------------------------------------------------------
@@ -247,7 +228,7 @@ def test_a_few_passages_without_a_speaker_are_told(lacking, count, told):
 
 def test_an_answer_scores_the_best_of_all_gold_answers():
     scores = answer_scores("Stanley Hall", "G. Stanley Hall", ["Hall", "the Stanley Hall"])
-    assert scores == {"rouge_l": 1, "token_f1": 1, "exact_match": 1, "typed_match": 1} | {"rouge_l": scores["rouge_l"]}
+    assert [scores[name] for name in ("token_f1", "exact_match", "typed_match")] == [1, 1, 1]
     assert answer_scores("Norway", "NO", ["Norway"])["rouge_l"] == 1
     assert answer_scores("Norway", "NO") == answer_scores("Norway", "NO", []) == dict.fromkeys(scores, 0.0)
     assert answer_scores("Norway", "Norway", ["NO"])["exact_match"] == 1
@@ -273,22 +254,8 @@ def test_an_answer_scores_the_best_of_all_gold_answers():
 def test_all_gold_answers_of_a_question_are_kept(tmp_path, texts, given, answer, aliases):
     row = {"id": "q1", "question": "Who?"} | given
     path = table(tmp_path / "q.json", json.dumps([row]))
-    columns = {key: key for key in row}
-    (tmp_path / "passages.jsonl").write_text(lines([{"id": "p", "text": "A."}]))
-    (tmp_path / "questions.jsonl").write_text(lines([row]))
-    files = {"folder": tmp_path}
-    own = load_questions("folder", "mine", files, load_corpus("folder", files).passages)
-    for found in (own, asked(path, texts, **columns)):
+    for found in (folder(tmp_path, row), asked(path, texts, **{key: key for key in row})):
         assert found.questions.select("answer", "aliases").rows() == [(answer, aliases)]
-
-
-@pytest.mark.parametrize("answer", [["a", None], [["a"]], {"text": "a"}, True])
-def test_an_answer_of_another_form_is_told_that_it_may_be_a_list(tmp_path, answer):
-    (tmp_path / "passages.jsonl").write_text(lines([{"id": "p", "text": "A."}]))
-    (tmp_path / "questions.jsonl").write_text(lines([{"id": "q", "question": "Who?", "answer": answer}]))
-    files = {"folder": tmp_path}
-    with pytest.raises(SecateurError, match="answer must be a text, a number, a list of these, or null, found"):
-        load_questions("folder", "mine", files, load_corpus("folder", files).passages)
 
 
 # --- dialogues -------------------------------------------------------------------------------------
@@ -301,16 +268,11 @@ HISTORY |= {"haystack_dates": ["2023/05/20 (Sat) 02:21"], "answer_session_ids": 
 @pytest.mark.parametrize("mark", [None, False, 0, 0.0])
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_a_mark_of_longmemeval_may_be_null_or_a_number(tmp_path, mark, suffix):
-    turns = [
-        {"role": "user", "content": "I row a skiff.", "has_answer": mark if mark is False else True},
-        {"role": "user", "content": "I sing.", "has_answer": mark},
-        {"role": "user", "content": "I bake.", "has_answer": 1.0},
-    ]
-    turns[0]["has_answer"] = 1
+    marks = [("I row a skiff.", 1), ("I sing.", mark), ("I bake.", 1.0)]
+    turns = [{"role": "user", "content": text, "has_answer": own} for text, own in marks]
     record = HISTORY | {"haystack_sessions": [turns]}
-    files = {
-        "histories": table(tmp_path / f"x{suffix}", lines([record]) if suffix == ".jsonl" else json.dumps([record]))
-    }
+    content = lines([record]) if suffix == ".jsonl" else json.dumps([record])
+    files = {"histories": table(tmp_path / f"x{suffix}", content)}
     found = load_questions("longmemeval", "mine", files, load_corpus("longmemeval", files).passages)
     assert holders(found, "a1") == ["a1:0:0", "a1:0:2"]
     for wrong in ("yes", 2, []):

@@ -23,17 +23,12 @@ CFG = SimpleNamespace(
 )
 
 
-def made(question: str, *budgets: int) -> list[tuple]:
-    context = Context([Row(MILL, "p", whole=True)], 6)
-    return list(context_rows(question, IMPORTED, False, IMPORTED, dict.fromkeys(budgets, context)))
-
-
 def test_an_empty_context_made_elsewhere_holds_nothing_and_one_that_is_missing_is_not_measured():
     """q0 has a text, q1 an empty one, q2 none."""
-    empty = context_rows("q1", IMPORTED, False, IMPORTED, {OWN_LENGTH: Context([Row("")], 0)})
-    contexts = TABLES["contexts"].frame([*made("q0", OWN_LENGTH), *empty])
-    ids = [qid for qid in GOLDS if qid in set(contexts["question_id"])]
-    rows = _rows(CFG, GOLDS, dict(reads(contexts)), ids, {OWN_LENGTH: "mine"}, True, IMPORTED, None)
+    shown = {"q0": Context([Row(MILL, "p", whole=True)], 6), "q1": Context([Row("")], 0)}
+    rows = [context_rows(q, IMPORTED, False, IMPORTED, {OWN_LENGTH: context}) for q, context in shown.items()]
+    contexts = TABLES["contexts"].frame([row for own in rows for row in own])
+    rows = _rows(CFG, GOLDS, dict(reads(contexts)), list(shown), {OWN_LENGTH: "mine"}, True, IMPORTED, None)
     found = {(question, name): value for question, name, value in rows}
     recall = {place: value for place, value in found.items() if place[1].startswith("evidence_recall@")}
     assert recall == {("q0", "evidence_recall@mine"): 1.0, ("q1", "evidence_recall@mine"): 0.0}

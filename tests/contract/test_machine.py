@@ -67,9 +67,9 @@ def test_a_stage_runs_under_an_environment_of_any_name(tmp_path, monkeypatch, qu
 
 def of_executors() -> str:
     """The interpreter in the command of a job on a cluster."""
-    executor = SimpleNamespace(workflow=SimpleNamespace(storage_settings=SimpleNamespace()))
-    executor.workflow.storage_settings.shared_fs_usage = SharedFSUsage.all()
-    return RemoteExecutor.get_python_executable(executor)
+    storage = SimpleNamespace(shared_fs_usage=SharedFSUsage.all())
+    one = SimpleNamespace(workflow=SimpleNamespace(storage_settings=storage))
+    return RemoteExecutor.get_python_executable(one)
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -78,9 +78,6 @@ def test_a_job_on_a_cluster_starts_under_an_environment_of_any_name(tmp_path, mo
     command = f"{of_executors()} -c 'import sys; print(sys.executable)'"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, timeout=LIMIT)
     assert done.stdout.strip() == sys.executable
-
-
-def test_a_plain_path_stays_as_it_is(quoted, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
     assert of_executors() == "/usr/bin/python3"
 
@@ -157,20 +154,14 @@ def wait_for(path: Path) -> None:
     raise TimeoutError(f"{path} never appeared")
 
 
-def test_a_run_that_is_ended_ends_its_jobs_which_say_so(folder):
-    with subprocess.Popen(driver(job_in(folder, JOB)), stdout=subprocess.PIPE, text=True) as run:
+@pytest.mark.parametrize(("job", "says_so"), [(JOB, True), (DEAF, False)], ids=["listens", "deaf"])
+def test_a_run_that_is_ended_ends_its_jobs_which_say_so_or_are_killed(folder, monkeypatch, job, says_so):
+    monkeypatch.setattr(processes, "GRACE", LIMIT if says_so else 1)
+    with subprocess.Popen(driver(job_in(folder, job)), stdout=subprocess.PIPE, text=True) as run:
         wait_for(folder / "started")
         processes.end(run)
         assert run.returncode is not None
-    assert (folder / "ended").exists()
-    assert processes.workers() == {}
-
-
-def test_a_job_that_does_not_end_is_killed(folder, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE", 1)
-    with subprocess.Popen(driver(job_in(folder, DEAF))) as run:
-        wait_for(folder / "started")
-        processes.end(run)
+    assert (folder / "ended").exists() == says_so
     assert processes.workers() == {}
 
 
@@ -215,7 +206,7 @@ def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, in_background, number, 
 # --- two runs in one folder ----------------------------------------------------------------------
 
 
-def test_a_second_run_leaves_the_log_of_the_first_alone(folder):
+def test_a_second_run_leaves_the_log_of_the_first_alone_and_without_locks_there_is_one(folder, monkeypatch):
     with running._log() as first:
         first.write("the first run\n")
         first.flush()
@@ -227,8 +218,6 @@ def test_a_second_run_leaves_the_log_of_the_first_alone(folder):
         assert Path(third.name) == running.LOG
     assert running.LOG.read_text() == ""
 
-
-def test_a_file_system_without_locks_has_one_log(folder, monkeypatch):
     def unsupported(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -326,20 +315,13 @@ def test_an_error_that_no_stage_expects_prints_its_traceback(folder):
     assert "ValueError: of the stage" in done.stderr
 
 
-def test_a_process_of_stages_is_seen_while_it_runs_one_and_ended_with_it(folder, worker):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 1), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_process_of_stages_is_seen_while_it_runs_one_and_ended_with_it_and_says_by_what(folder, worker, number, code):
     assert processes.workers() == {}
     with ThreadPoolExecutor(1) as pool:
-        code = pool.submit(worker.run, "slow")
+        ended = pool.submit(worker.run, "slow")
         wait_for(folder / f"slow.{worker.process.pid}")
         assert processes.workers() == {worker.process.pid: "measure_answer_"}
-        os.kill(worker.process.pid, signal.SIGTERM)
-        assert code.result() == 1
-    assert (folder / "ended").exists()
-
-
-def test_a_process_of_stages_that_is_killed_says_by_what(folder, worker):
-    with ThreadPoolExecutor(1) as pool:
-        code = pool.submit(worker.run, "slow")
-        wait_for(folder / f"slow.{worker.process.pid}")
-        os.kill(worker.process.pid, signal.SIGKILL)
-        assert code.result() == -signal.SIGKILL
+        os.kill(worker.process.pid, number)
+        assert ended.result() == code
+    assert (folder / "ended").exists() == (number == signal.SIGTERM)

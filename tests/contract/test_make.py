@@ -26,37 +26,24 @@ def handed_on(folder: Path, *given: str, print_it: str = 'printf "%s\\n" "$@"') 
     return done.stdout.splitlines()
 
 
+USUAL = ("--profile", "local", "--cores", "all")
 NAMES = ["my data", "it's", 'a"b', "x;touch y", "(a)", "ä,b=c", "#{[&~", "`id`", "*", "-x"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_folders_name_is_handed_on_as_it_is(tmp_path, name):
+def test_the_name_of_a_folder_and_the_value_of_an_override_are_handed_on_as_they_are(tmp_path, name):
     found = handed_on(tmp_path, "EXPERIMENT=custom", f"DATA={name}")
-    assert found == ["evaluate", name, "--experiment", "custom", "--profile", "local", "--cores", "all"]
-
-
-def test_a_folder_without_an_experiment_is_taken_for_what_it_holds(tmp_path):
-    assert handed_on(tmp_path, "DATA=mine", "LIMIT=20") == [
-        *("evaluate", "mine", "--limit", "20", "--profile", "local", "--cores", "all")
-    ]
-
-
-def test_what_is_not_given_is_not_handed_on(tmp_path):
-    assert handed_on(tmp_path) == ["run", "quickstart", "--profile", "local", "--cores", "all"]
-
-
-def test_a_limit_and_overrides_are_handed_on(tmp_path):
-    found = handed_on(
-        tmp_path, "EXPERIMENT=stem_old", "LIMIT=20", "OVERRIDES=eval.budgets=[64,128] retriever.top_k=9", "V=1"
-    )
-    assert found[:2] == ["run", "stem_old@20"]
-    assert found[6:] == ["--plain", "--set", "eval.budgets=[64,128] retriever.top_k=9"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_value_of_an_override_is_handed_on_as_it_is(tmp_path, name):
+    assert found == ["evaluate", name, "--experiment", "custom", *USUAL]
     found = handed_on(tmp_path, f"OVERRIDES=dataset.folder={name} retriever.top_k=9")
     assert found[6:] == ["--set", f"dataset.folder={name} retriever.top_k=9"]
+
+
+def test_what_is_given_is_handed_on_and_nothing_else(tmp_path):
+    assert handed_on(tmp_path) == ["run", "quickstart", *USUAL]
+    assert handed_on(tmp_path, "DATA=mine", "LIMIT=20") == ["evaluate", "mine", "--limit", "20", *USUAL]
+    overrides = "eval.budgets=[64,128] retriever.top_k=9"
+    found = handed_on(tmp_path, "EXPERIMENT=stem_old", "LIMIT=20", f"OVERRIDES={overrides}", "V=1")
+    assert found == ["run", "stem_old@20", *USUAL, "--plain", "--set", overrides]
 
 
 @pytest.mark.parametrize("name", ["/my data", "my data", "my data/at /two", "/it's", 'a"b', "ä", "."])
@@ -85,11 +72,8 @@ def test_the_hub_is_not_asked_unless_the_environment_says_so(tmp_path, monkeypat
         [],
     ],
 )
-def test_an_override_begins_at_a_key_behind_a_blank(overrides):
+def test_an_override_begins_at_a_key_behind_a_blank_and_a_value_that_needs_quotes_is_refused_with_them(overrides):
     assert list(separated("  ".join([*overrides, ""]))) == overrides
-
-
-def test_a_value_that_needs_quotes_is_refused_with_them():
     with pytest.raises(ConfigError, match=r"Fix: write the value in quotes, e\.g\. dataset\.folder='/my data'"):
         option(ROOT / "conf", "dataset", "custom", ("dataset.folder=/Prüfung",))
     assert option(ROOT / "conf", "dataset", "custom", ("dataset.folder='/Prüfung'",)).folder == "/Prüfung"

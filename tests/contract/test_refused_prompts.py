@@ -4,7 +4,7 @@ import json
 
 import pytest
 from scripts import answer_questions, evaluate_answers, judge_answers
-from test_bad_input_answers import CONF, PROMPTS, ROWS, job_of, remote, staged
+from test_bad_input_answers import CONF, PROMPTS, ROWS, job_of, remote, replied, staged
 from test_bad_input_judges import Judging, figures
 from test_bad_input_judges import job_of as judging_job
 from tests.support.answer_server import answering
@@ -51,10 +51,7 @@ ENDING = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_refused_prompt_is_that_prompts_failure(tmp_path, kind):
-    with answering() as server:
-        server.script.extend([{}, REFUSED[kind]])
-        answers = remote(server, tmp_path)(PROMPTS[:3])
-        assert len(server.asked) == 3
+    answers = replied(tmp_path, {}, REFUSED[kind], {})
     assert [answer.text for answer in answers] == ["What is 0?", "", "What is 2?"]
     assert [answer.stopped for answer in answers] == ["end", "failed", "end"]
     assert "refused the prompt" in answers[1].problem
@@ -79,53 +76,60 @@ def test_a_refusal_is_judged_by_its_reason_and_not_by_what_it_repeats():
     assert refusal(401, json.dumps({"error": "content_filter"})) == (False, None)
 
 
-def test_the_stage_counts_refused_prompts_and_their_scores_are_missing(tmp_path, fresh_cache):
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        (FILTERED, r"status 400"),
+        ({"message": {"content": None}, "finish_reason": "content_filter"}, r"one: the reply was filtered\."),
+    ],
+    ids=["prompt", "reply"],
+)
+def test_the_stage_counts_refused_prompts_and_filtered_replies_up_to_a_share(tmp_path, fresh_cache, refused, said):
     with answering() as server:
         thought = {"message": {"content": "<think>hm"}, "finish_reason": "length"}
         job = job_of(tmp_path, server.url, **{"answer.max_failed": "0.2"})
-        server.script.extend([FILTERED, thought])
+        server.script.extend([refused, thought])
         run_stage(answer_questions.run, job)
         answers = read_table(TABLES["answers"], job.outputs["answers"])
         assert sorted(answers["stopped"]) == ["end", "end", "end", "failed", "thought"]
         record = json.loads(job.record.read_text())
-        assert (record["counts"]["refused_prompts"], record["counts"]["thoughts_without_answer"]) == (1, 1)
+        counts = ("refused_prompts", "thoughts_without_answer", "replies_cut")
+        assert [record["counts"][name] for name in counts] == [1, 1, 0]
         assert "enable_thinking" in " ".join(record["warnings"])
-        assert record["counts"]["replies_cut"] == 0
-        server.script.extend([FILTERED])
+        server.script.append(refused)
         strict = job_of(tmp_path, server.url, **{"answer.max_failed": "0.1"})
-        with pytest.raises(SecateurError, match=r"1 of 5 prompts were refused.*max_failed \(0\.1\).*status 400.*Fix: "):
+        with pytest.raises(SecateurError, match=rf"1 of 5 prompts were refused.*max_failed \(0\.1\).*{said}.*Fix: "):
             run_stage(answer_questions.run, strict)
+
+
+def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, fresh_cache):
+    endings = ("failed", "thought", "end", "end", "end")
+    rows = [(f"q{n}", "g", n, 0, 9, 1, "" if n < 2 else f"{n}", False, end) for n, end in enumerate(endings)]
+    flat = job_of(tmp_path, "http://127.0.0.1:9/v1").leaves | {"extra.order": '"blind"'}
+    for name in ("eval", "ecs"):
+        flat |= leaves(name, compose.option(CONF, name, "default"))
+    tables = ROWS | {"answers": rows, "contexts": []}
+    job = staged(tmp_path, "evaluate_answers", tables, ("question_metrics",), flat, shard="0of1")
+    run_stage(evaluate_answers.run, job)
+    table = read_table(TABLES["question_metrics"], job.outputs["question_metrics"])
+    values = {(q, name): value for q, name, value in table.select("question_id", "metric", "value").iter_rows()}
+    assert ("q0", "token_f1") not in values
+    assert values["q0", "read_tokens"] == 9
+    assert (values["q1", "token_f1"], values["q2", "token_f1"]) == (0, 1)
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("content", "reason"),
     [
-        {"message": {"content": None}, "finish_reason": "content_filter"},
-        {"message": {"content": ""}, "finish_reason": "SAFETY"},
-        {"message": {"content": f"<think>{THOUGHT}</think>\n"}, "finish_reason": "refusal"},
-        {"message": {"content": f"<think>{THOUGHT}"}, "finish_reason": "sensitive"},
+        (None, "content_filter"),
+        ("", "SAFETY"),
+        (f"<think>{THOUGHT}</think>\n", "refusal"),
+        (f"<think>{THOUGHT}", "sensitive"),
     ],
 )
-def test_a_filtered_reply_fails_its_prompt(tmp_path, changes):
-    with answering() as server:
-        server.script.extend([changes, {"message": {"content": "It was"}, "finish_reason": "content_filter"}])
-        answers = remote(server, tmp_path)(PROMPTS[:2])
-        assert len(server.asked) == 2
-    assert [(answer.text, answer.stopped) for answer in answers] == [("", "failed"), ("It was", "filtered")]
-    assert answers[0].problem == "the reply was filtered"
-
-
-def test_the_stage_counts_filtered_replies_as_refused_prompts(tmp_path, fresh_cache):
-    filtered = {"message": {"content": None}, "finish_reason": "content_filter"}
-    with answering() as server:
-        server.script.append(filtered)
-        job = job_of(tmp_path, server.url, **{"answer.max_failed": "0.2"})
-        run_stage(answer_questions.run, job)
-        assert json.loads(job.record.read_text())["counts"]["refused_prompts"] == 1
-        server.script.append(filtered)
-        strict = job_of(tmp_path, server.url, **{"answer.max_failed": "0.1"})
-        with pytest.raises(SecateurError, match=r"1 of 5 prompts were refused.*one: the reply was filtered\. Fix: "):
-            run_stage(answer_questions.run, strict)
+def test_a_filtered_reply_fails_its_prompt(tmp_path, content, reason):
+    (answer,) = replied(tmp_path, {"message": {"content": content}, "finish_reason": reason})
+    assert (answer.text, answer.stopped, answer.problem) == ("", "failed", "the reply was filtered")
 
 
 def test_a_filtered_reply_of_an_earlier_version_is_asked_again(tmp_path):
@@ -148,24 +152,6 @@ def test_an_endless_thought_is_advised_what_its_backend_allows(tmp_path, fresh_c
         run_stage(answer_questions.run, job)
     (said,) = [text for text in json.loads(job.record.read_text())["warnings"] if "answers are empty" in text]
     assert ("answer.template" in said) == (backend == "chat")
-
-
-def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, fresh_cache):
-    endings = ("failed", "thought", "end", "end", "end")
-    rows = [(f"q{n}", "g", n, 0, 9, 1, "" if n < 2 else f"{n}", False, end) for n, end in enumerate(endings)]
-    flat = job_of(tmp_path, "http://127.0.0.1:9/v1").leaves | {"extra.order": '"blind"'}
-    for name in ("eval", "ecs"):
-        flat |= leaves(name, compose.option(CONF, name, "default"))
-    tables = ROWS | {"answers": rows, "contexts": []}
-    job = staged(tmp_path, "evaluate_answers", tables, ("question_metrics",), flat, shard="0of1")
-    run_stage(evaluate_answers.run, job)
-    values = read_table(TABLES["question_metrics"], job.outputs["question_metrics"])
-    by_question = {
-        q: dict(zip(m, v, strict=True)) for q, m, v in values.group_by("question_id").agg("metric", "value").iter_rows()
-    }
-    assert "token_f1" not in by_question["q0"]
-    assert by_question["q0"]["read_tokens"] == 9
-    assert (by_question["q1"]["token_f1"], by_question["q2"]["token_f1"]) == (0, 1)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from test_bad_input_answers import CONF, PROMPTS, remote
+from test_bad_input_answers import CONF, PROMPTS, remote, replied
 from tests.support.answer_server import Log, Server, answering
 from tests.support.loopback import running
 from tests.support.refusals import FILTERED, REFUSED, error
@@ -46,21 +46,15 @@ THOUGHT = "The mill.\n\nWho runs it? 1 | Ann | maybe | Carl\n[1]"
 def test_a_thought_is_no_part_of_an_answer(tmp_path, form):
     text = form.format(THOUGHT, "Rowan Pike.")
     assert spoken(text).strip() == "Rowan Pike."
-    with answering() as server:
-        server.script.append({"message": {"content": text}})
-        (answer,) = remote(server, tmp_path)(PROMPTS[:1])
+    (answer,) = replied(tmp_path, {"message": {"content": text}})
     assert (answer.text, answer.stopped) == ("Rowan Pike.", "end")
     assert spoken(text[: len(text) // 2]) is None or "</think>" in form  # cut in its thought
-
-
-@pytest.mark.parametrize("text", ["Rowan Pike.", "", "a < b and <b>c</b>", "I think <thin> ice.", "An analysis of it."])
-def test_a_text_without_a_thought_is_unchanged(text):
-    assert spoken(text) == text
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        *("Rowan Pike.", "a < b and <b>c</b>", "I think <thin> ice.", "An analysis of it."),
         "The <thought> tag",
         "Well. <thinking> a <reflection>b</reflection> c",
         "Its </think> tag ends it.",
@@ -72,17 +66,26 @@ def test_a_text_without_a_thought_is_unchanged(text):
         "Reason between these:\n<think>\nwhy\n</think>\nand then reply.",
     ],
 )
-def test_a_mark_that_a_text_mentions_is_part_of_it(tmp_path, text):
+def test_a_text_without_a_thought_and_a_mark_that_it_mentions_are_unchanged(tmp_path, text):
     assert spoken(text) == text
     assert spoken(f"<think>{THOUGHT}</think>{text}") == text
-    with answering() as server:
-        server.script.append({"message": {"content": text}})
-        (answer,) = remote(server, tmp_path)(PROMPTS[:1])
+    (answer,) = replied(tmp_path, {"message": {"content": text}})
     assert (answer.text, answer.stopped) == (text, "end")
 
 
+def test_an_empty_text_has_no_thought_and_a_prompt_may_open_one():
+    assert spoken("") == ""
+    assert begun_in("<|assistant|>\n<think>\n") == "<think>"
+    for closed in ("<|assistant|>\n<think>\n\n</think>\n\n", "What is <think> for?", ""):
+        assert begun_in(closed) == ""
+
+
+REASONED = {"prompt_tokens": 4, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 9}}
+REASONED_ALONE = {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}], "usage": REASONED}
+
+
 @pytest.mark.parametrize(
-    "changes",
+    "reply",
     [
         {"message": {"content": "<think>\nThe mill."}, "finish_reason": "length"},
         {"message": {"content": "<think>a</think><think>b"}, "finish_reason": "length"},
@@ -94,22 +97,13 @@ def test_a_mark_that_a_text_mentions_is_part_of_it(tmp_path, text):
         {"message": {"content": None}, "finish_reason": "length"},
         {"message": {"content": ""}, "finish_reason": "length"},
         {"message": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}},
+        (200, {}, json.dumps(REASONED_ALONE)),
     ],
 )
-def test_a_thought_without_an_answer_is_an_empty_answer_and_not_asked_again(tmp_path, changes):
-    with answering() as server:
-        server.script.append(changes)
-        (answer,) = remote(server, tmp_path)(PROMPTS[:1])
-        assert (answer.text, answer.stopped, len(server.asked)) == ("", "thought", 1)
-
-
-def test_tokens_of_reasoning_alone_are_a_thought(tmp_path):
-    usage = {"prompt_tokens": 4, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 9}}
-    choice = {"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"}
-    with answering() as server:
-        server.script.append((200, {}, json.dumps({"choices": [choice], "usage": usage})))
-        (answer,) = remote(server, tmp_path)(PROMPTS[:1])
-    assert (answer.stopped, answer.completion_tokens) == ("thought", 9)
+def test_a_thought_without_an_answer_is_an_empty_answer_and_not_asked_again(tmp_path, reply):
+    (answer,) = replied(tmp_path, reply)
+    assert (answer.text, answer.stopped) == ("", "thought")
+    assert isinstance(reply, dict) or answer.completion_tokens == 9
 
 
 @pytest.mark.parametrize(
@@ -124,9 +118,7 @@ def test_tokens_of_reasoning_alone_are_a_thought(tmp_path):
     ],
 )
 def test_parts_are_joined(tmp_path, content):
-    with answering() as server:
-        server.script.append({"message": {"content": content}})
-        assert remote(server, tmp_path)(PROMPTS[:1])[0].text == "Rowan Pike."
+    assert replied(tmp_path, {"message": {"content": content}})[0].text == "Rowan Pike."
 
 
 def test_replies_of_earlier_versions_are_read_anew(tmp_path):
@@ -141,11 +133,6 @@ def test_replies_of_earlier_versions_are_read_anew(tmp_path):
         model._replies.put(path.stem, kept | {"text": "<think>The mill.\n\nSo</think>Rowan Pike."})
         assert model(PROMPTS[:1])[0].text == "Rowan Pike."
         assert len(server.asked) == 1
-
-
-def test_a_prompt_may_open_the_thought():
-    assert begun_in("<|assistant|>\n<think>\n") == "<think>"
-    assert begun_in("<|assistant|>\n<think>\n\n</think>\n\n") == begun_in("What is <think> for?") == begun_in("") == ""
 
 
 # --- parameters ----------------------------------------------------------------------------------
@@ -211,6 +198,15 @@ def extractor(server, cache, **more) -> FrontEnd:
     return FrontEnd(Settings(url=server.url, model="m", **limits | more), SimpleNamespace(log=Log(), cache=cache))
 
 
+def extracted(cache, entry):
+    """A block of two passages, of a reply that is asked for once."""
+    with answering() as server:
+        server.script.append(entry)
+        block = extractor(server, cache)(["Ann met Bob.", "Ann met Cy."], None)
+        assert len(server.asked) == 1
+    return block
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -223,9 +219,7 @@ def extractor(server, cache, **more) -> FrontEnd:
     ],
 )
 def test_triples_are_read_in_every_form_of_a_line_and_in_no_thought(tmp_path, text):
-    with answering() as server:
-        server.script.append({"message": {"content": text}})
-        block = extractor(server, tmp_path)(["Ann met Bob.", "Ann met Cy."], None)
+    block = extracted(tmp_path, {"message": {"content": text}})
     assert [[triple.tail for triple in triples] for triples in block.triples] == [["Bob"], ["Cy"]]
     assert (block.problem, block.counts["malformed_lines"]) == ("", 0)
 
@@ -241,10 +235,7 @@ def test_triples_are_read_in_every_form_of_a_line_and_in_no_thought(tmp_path, te
     ],
 )
 def test_a_block_without_facts_fails_alone_and_is_not_asked_again(tmp_path, entry, problem):
-    with answering() as server:
-        server.script.append(entry)
-        block = extractor(server, tmp_path)(["Ann met Bob.", "Ann met Cy."], None)
-        assert len(server.asked) == 1
+    block = extracted(tmp_path, entry)
     assert problem in block.problem
     assert block.counts["failed_passages"] == 2
     assert not list(tmp_path.rglob("*.json"))
@@ -268,41 +259,43 @@ def test_a_fact_about_a_mark_is_a_fact(reply, tails):
 # --- peers ---------------------------------------------------------------------------------------
 
 
+def peer(server, cache, **more):
+    """A function that sends a peer's request and gives the text of the reply."""
+    service = SimpleNamespace(url=server.url, model="m", timeout=5.0, delays=(), max_wait=0, **more)
+    return released(service, cache, Log())
+
+
+def body(text: str) -> dict:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
 def test_a_peer_gets_replies_without_thoughts_and_none_of_a_refused_prompt(tmp_path):
     with answering() as server:
-        service = SimpleNamespace(url=server.url, model="m", timeout=5.0, delays=(), max_wait=0, parameters={"seed": 1})
-        reply = released(service, tmp_path, Log())
-        bodies = [{"messages": [{"role": "user", "content": f"{n}"}], "temperature": 0} for n in range(3)]
+        reply = peer(server, tmp_path, parameters={"seed": 1})
         server.script.extend([{"message": {"content": f"<think>{THOUGHT}</think>\nAnn."}}, FILTERED])
         server.script.append({"message": {"content": "<think>hm"}, "finish_reason": "length"})
-        assert reply(None, bodies[0]).strip() == reply(None, bodies[0]).strip() == "Ann."
+        assert reply(None, body("0")).strip() == reply(None, body("0")).strip() == "Ann."
         assert server.asked[0][1]["seed"] == 1
         with pytest.raises(Unanswered, match="refused the prompt"):
-            reply(None, bodies[1])
+            reply(None, body("1"))
         with pytest.raises(Unanswered, match="a thought without an answer"):
-            reply(None, bodies[2])
+            reply(None, body("2"))
         server.script.append((401, {}, "wrong key"))
         with pytest.raises(SecateurError, match=r"correct service\.url"):
             reply(None, {"messages": []})
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"message": {"content": None}, "finish_reason": "content_filter"},
-        {"message": {"content": " "}, "finish_reason": "safety"},
-        {"message": {"content": f"<think>{THOUGHT}</think>"}, "finish_reason": "content_filter"},
-    ],
-)
-def test_a_peers_filtered_reply_is_no_empty_text_and_is_not_stored(tmp_path, changes):
+@pytest.mark.parametrize("filtered", [None, " ", f"<think>{THOUGHT}</think>"])
+def test_a_peers_filtered_reply_is_no_empty_text_and_is_not_stored(tmp_path, filtered):
     with answering() as server:
-        service = SimpleNamespace(url=server.url, model="m", timeout=5.0, delays=(), max_wait=0)
-        reply, body = released(service, tmp_path, Log()), {"messages": [{"role": "user", "content": "What is 0?"}]}
-        server.script.append(changes)
+        reply, asked = peer(server, tmp_path), body("What is 0?")
+        server.script.append(
+            {"message": {"content": filtered}, "finish_reason": "content_filter" if not filtered else "safety"}
+        )
         with pytest.raises(Unanswered, match="the reply was filtered"):
-            reply(None, body)
+            reply(None, asked)
         assert not list(tmp_path.rglob("*.json"))
-        assert reply(None, body) == "What is 0?"
+        assert reply(None, asked) == "What is 0?"
         (path,) = tmp_path.rglob("*.json")
         RequestCache(tmp_path / "peer_replies").put(path.stem, "")  # as earlier versions stored it
-        assert reply(None, body) == "What is 0?"
+        assert reply(None, asked) == "What is 0?"

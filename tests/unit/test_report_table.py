@@ -17,10 +17,6 @@ TABLE = Table(
     ],
     "A caption.",
 )
-CELLS = [
-    ["a_1", "graph", "0.500 (0.400 to 0.600; n 9)", "1,200", "-0.100 (unbounded to +0.200)"],
-    ["<b>", "plain", "0.250", "900", ""],
-]
 
 
 @pytest.mark.parametrize(
@@ -49,19 +45,19 @@ def test_a_table_is_written_with_its_intervals_and_the_best_in_bold(write, expec
     assert write(TABLE) == expected
 
 
-def test_text_is_aligned_and_a_table_without_rows_says_so():
-    heads, *lines = plain(TABLE).splitlines()
-    assert [re.split(r"\s{2,}", line) for line in lines] == [[cell or "-" for cell in row] for row in CELLS]
-    assert heads.index("kind") == lines[0].index("graph")
+def test_text_has_the_same_cells_and_a_table_without_rows_says_so():
+    heads, first, second = plain(TABLE).splitlines()
+    cells = ["a_1", "graph", "0.500 (0.400 to 0.600; n 9)", "1,200", "-0.100 (unbounded to +0.200)"]
+    assert re.split(r"\s{2,}", first) == cells
+    assert re.split(r"\s{2,}", second) == ["<b>", "plain", "0.250", "900", "-"]
+    assert heads.index("kind") == first.index("graph")
     assert plain(Table(COLUMNS, [])) == "no rows"
 
 
 def test_html_escapes_text_and_sets_rows_and_the_best_apart():
     page = html(TABLE)
-    assert '<tr class="ours"><th scope="row">a_1</th><td class="left">graph</td>' in page
-    assert "<td><b>0.500</b><small>0.400 to 0.600\nn 9</small></td>" in page
-    assert "&lt;b&gt;" in page
-    assert page.endswith('<p class="note">A caption.</p>')
+    for part in ('<tr class="ours">', "<b>0.500</b>", "0.400 to 0.600", "&lt;b&gt;", "A caption."):
+        assert part in page
 
 
 def test_a_constant_column_moves_to_the_caption_and_an_empty_one_goes():
@@ -74,20 +70,15 @@ def test_a_constant_column_moves_to_the_caption_and_an_empty_one_goes():
 
 
 @pytest.mark.parametrize(("columns", "blocks"), [(1, [1]), (6, [6]), (7, [4, 4]), (12, [5, 5, 4])])
-def test_html_has_at_most_six_columns_side_by_side(columns, blocks):
-    wide = Table(
-        [Column(f"c{n}") for n in range(columns)], [Row(tuple(float(n + r) for n in range(columns))) for r in range(2)]
-    )
-    parts = html(wide).split("<table>")[1:]
+def test_html_has_at_most_six_columns_side_by_side_and_every_block_the_labels_of_the_rows(columns, blocks):
+    rows = [Row(tuple(float(n + r) for n in range(columns))) for r in range(2)]
+    heads = [Column(f"c{n}") for n in range(columns)]
+    parts = html(Table(heads, rows)).split("<table>")[1:]
     assert [part.count('scope="col"') for part in parts] == blocks
     assert all('<th scope="col">c0</th>' in part for part in parts)
-
-
-def test_every_block_has_all_labels_of_the_rows():
-    rows = [Row(tuple(float(n + r) for n in range(8))) for r in range(2)]
-    parts = html(Table([Column(f"c{n}") for n in range(8)], rows, labels=2)).split("<table>")[1:]
-    expected = [["c0", "c1", "c2", "c3", "c4"], ["c0", "c1", "c5", "c6", "c7"]]
-    assert [re.findall("c[0-9]", part) for part in parts] == expected
+    labelled = [re.findall("c[0-9]+", part) for part in html(Table(heads, rows, labels=2)).split("<table>")[1:]]
+    assert all(names[:2] == ["c0", "c1"][:columns] for names in labelled)
+    assert {name for names in labelled for name in names} == {f"c{n}" for n in range(columns)}
 
 
 def test_a_long_table_shows_its_first_rows_and_folds_the_whole():
@@ -105,20 +96,15 @@ SIGNS += ("−5 ≥ × – — …", "café naïve “quoted” ‘x’ · €",
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
 def test_latex_compiles_whatever_a_row_is_called(tmp_path):
     table = Table(COLUMNS[:2], [Row((name, name)) for name in SIGNS], "50 % & a_b: † > c")
-    text = "\n".join(
-        [r"\documentclass{article}\usepackage{booktabs}\begin{document}", floated(table), r"\end{document}"]
-    )
-    (tmp_path / "table.tex").write_text(text, "utf-8")
+    head, end = r"\documentclass{article}\usepackage{booktabs}\begin{document}", r"\end{document}"
+    (tmp_path / "table.tex").write_text("\n".join([head, floated(table), end]), "utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "table.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
 
 
-def test_latex_keeps_the_head_of_a_row_from_the_end_of_the_last():
-    lines = latex(Table(COLUMNS[:2], [Row(("[a]", "* b")), Row(("* c", ""))])).splitlines()
-    assert lines[5:7] == ["{[}a] & {*} b \\\\", "{*} c &  \\\\"]
-
-
-def test_latex_says_which_engine_sets_letters_beyond_latin():
+def test_latex_says_which_engine_sets_letters_beyond_latin_and_starts_no_row_with_an_argument():
     notes = [latex(Table(COLUMNS[:1], [Row((name,))])).splitlines()[0] for name in ("Ångström", "Москва", "東京")]
     assert ["XeLaTeX" in note for note in notes] == [False, True, True]
+    lines = latex(Table(COLUMNS[:2], [Row(("[a]", "* b")), Row(("* c", ""))])).splitlines()
+    assert lines[5:7] == ["{[}a] & {*} b \\\\", "{*} c &  \\\\"]

@@ -40,21 +40,12 @@ def test_symbols_of_other_groups_do_not_change_the_idf():
     assert symbol_idf(runs, 50).max() == 1
 
 
-def test_rel_top_averages_the_entries_there_are():
-    terms = fine([[[0.9, 0.1]], [[0.4, 0.3, 0.2, 0.1]][:1]])
-    np.testing.assert_allclose(terms["rel_top"], [0.5, 0.3], rtol=1e-6)
-
-
 @pytest.mark.parametrize(("coverage", "expected"), [("share", [0.5, 1.0]), ("count", [1.0, 2.0])])
-def test_coverage_is_a_share_or_the_count_of_the_paper(coverage, expected):
+def test_coverage_is_a_share_or_the_count_of_the_paper_and_a_cosine_at_the_threshold_counts(coverage, expected):
     cfg = SimpleNamespace(**vars(PAPER) | {"coverage": coverage})
     terms = fine([[[0.5, 0.0], [0.4, 0.4]], [[0.5, 0.0], [0.0, 0.46]]], cfg)
     np.testing.assert_allclose(terms["coverage"], expected)
-
-
-def test_a_cosine_at_the_threshold_counts():
-    cfg = SimpleNamespace(**vars(PAPER) | {"tau_coverage": 0.5, "tau_distinct": 0.5})
-    terms = fine([[[0.5]]], cfg)
+    terms = fine([[[0.5]]], SimpleNamespace(**vars(PAPER) | {"tau_coverage": 0.5, "tau_distinct": 0.5}))
     assert terms["coverage"].tolist() == [1.0]
     assert terms["distinct"].tolist() == [0.5]
 
@@ -85,7 +76,9 @@ def test_whole_texts_are_not_asked_for_without_a_weight():
     assert terms["whole"].tolist() == [0.0]
 
 
-def test_fine_is_the_weighted_sum_of_the_terms():
+def test_fine_is_the_weighted_sum_of_the_terms_and_rel_top_averages_the_entries_there_are():
     terms = fine([[[0.9, 0.2], [0.3, 0.7]]], whole=[0.6])
     weights = {"rel_top": 1.0, "coverage": 0.1, "pairs": 0.2, "distinct": 0.1, "whole": 0.1}
     np.testing.assert_allclose(terms["fine"], sum(w * terms[name] for name, w in weights.items()))
+    few = fine([[[0.9, 0.1]], [[0.4, 0.3, 0.2, 0.1]]])
+    np.testing.assert_allclose(few["rel_top"], [0.5, 0.3], rtol=1e-6)

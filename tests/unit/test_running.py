@@ -42,26 +42,17 @@ def read(text: str) -> RunProgress:
     return progress
 
 
-def test_planned_jobs_are_counted_for_every_rule_but_the_target():
-    assert read(TEXT).counts == {"prepare_corpus": 2, "build_report": 1}
-
-
-def test_progress_is_counted_without_snakemakes_own_target():
+def test_jobs_are_counted_without_snakemakes_own_target_and_messages_are_those_of_stages_and_mlflow():
     progress = read(TEXT)
+    assert progress.counts == {"prepare_corpus": 2, "build_report": 1}
+    assert progress.messages == ["prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it"]
     assert (progress.done, progress.jobs, progress.rule, progress.planned) == (1, 3, "prepare_corpus", True)
     for line in ("3 of 4 steps (75%) done", "4 of 4 steps (100%) done"):
         progress.read(line)
         assert (progress.done, progress.jobs) == (3, 3)
-
-
-def test_a_run_with_nothing_to_do_has_no_jobs():
-    progress = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
-    assert (progress.planned, progress.jobs, progress.counts, progress.messages) == (False, 0, {}, [])
-
-
-def test_messages_are_those_of_stages_and_mlflow_not_snakemakes():
-    assert read(TEXT).messages == ["prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it"]
-    assert RunProgress(RULES).read("MLflow at http://here: down. Nothing is lost. Fix: start the server") is not None
+    assert progress.read("MLflow at http://here: down. Nothing is lost. Fix: start the server") is not None
+    nothing = read("Building DAG of jobs...\nNothing to be done (all requested files are present).\n")
+    assert (nothing.planned, nothing.jobs, nothing.counts, nothing.messages) == (False, 0, {}, [])
 
 
 def test_the_forecast_is_printed_once_after_the_table_of_jobs(logged, capsys):
@@ -76,35 +67,30 @@ def test_the_forecast_is_printed_once_after_the_table_of_jobs(logged, capsys):
 
 @pytest.fixture
 def logged(tmp_path, monkeypatch):
-    """A function that leaves Snakemake's text in its log."""
+    """A folder in which Snakemake's log may stand."""
     monkeypatch.chdir(tmp_path)
     running.LOG.parent.mkdir()
-    return lambda text: running.LOG.write_text(text)
 
 
-def test_a_failed_run_ends_with_one_line_that_names_the_page_of_what_there_is(logged):
-    logged(TEXT)
-    error = running._failure(read(TEXT), 1, "secateur report mine")
+def failure(text: str) -> str:
+    """What a run ends with whose log holds the text."""
+    running.LOG.write_text(text)
+    error = running._failure(read(text), 1, "secateur report mine")
     assert isinstance(error, SecateurError)
-    assert str(error) == (
-        "stopped after 1 of 3 jobs, for the reason above; finished jobs are kept; "
-        "`secateur report mine` shows them. Log: logs/snakemake.log"
-    )
+    return str(error)
 
 
-def test_where_no_stage_said_why_snakemakes_own_words_stand(logged):
-    text = TEXT.replace("prepare_corpus: mine", "what: mine")
-    logged(text)
-    error = running._failure(read(text), 1, "secateur report custom")
-    assert "Error in rule prepare_corpus" in str(error)
-    assert "stopped after 1 of 3 jobs (exit code 1); finished jobs are kept; `secateur report custom`" in str(error)
-
-
-def test_what_stops_a_run_before_its_jobs_is_said_by_itself(logged):
-    text = "Using profile profiles/local\n\n'lokomo' is no experiment; did you mean 'locomo'?\n"
-    logged(text)
-    error = running._failure(read(text), 1, "secateur report lokomo")
-    assert str(error) == "'lokomo' is no experiment; did you mean 'locomo'?"
+def test_a_failed_run_names_what_is_done_the_page_and_the_log_and_snakemakes_words_where_no_stage_said_why(logged):
+    told = failure(TEXT)
+    for part in ("stopped after 1 of 3 jobs, for the reason above", "`secateur report mine`", "logs/snakemake.log"):
+        assert part in told
+    assert "\n" not in told
+    untold = failure(TEXT.replace("prepare_corpus: mine", "what: mine"))
+    for part in ("Error in rule prepare_corpus", "stopped after 1 of 3 jobs (exit code 1)", "`secateur report mine`"):
+        assert part in untold
+    waited = TEXT.replace("prepare_corpus: mine", "SLURM: AssocMaxSubmitJobLimit. The next job waits\nwhat: mine")
+    assert read(waited).messages == ["SLURM: AssocMaxSubmitJobLimit. The next job waits"]  # shown, but no reason
+    assert "Error in rule prepare_corpus" in failure(waited)
 
 
 def test_the_page_of_a_run_is_asked_for_as_the_run_was():
@@ -126,6 +112,7 @@ Building DAG of jobs...
 """
 
 
+@pytest.mark.parametrize("header", ["Using profile profiles/local\n\n", HEADER])
 @pytest.mark.parametrize(
     "message",
     [
@@ -134,16 +121,5 @@ Building DAG of jobs...
         "conf/lm/x.yaml: 2 problems\n  window: must be positive\n  kind: unknown. Fix: correct it",
     ],
 )
-def test_what_stops_a_run_before_its_jobs_stands_without_snakemakes_header(logged, message):
-    logged(f"{HEADER}{message}\n")
-    error = running._failure(read(HEADER), 1, "secateur report custom")
-    assert str(error) == message
-
-
-def test_a_wait_for_slurm_is_shown_and_no_reason_of_a_failure(logged):
-    text = TEXT.replace("prepare_corpus: mine", "SLURM: AssocMaxSubmitJobLimit. The next job waits\nwhat: mine")
-    progress = RunProgress(RULES)
-    shown = [line for line in map(progress.read, text.splitlines()) if line]
-    assert shown == ["SLURM: AssocMaxSubmitJobLimit. The next job waits"]
-    logged(text)
-    assert "Error in rule prepare_corpus" in str(running._failure(progress, 1, "secateur report custom"))
+def test_what_stops_a_run_before_its_jobs_stands_by_itself_without_snakemakes_header(logged, header, message):
+    assert failure(f"{header}{message}\n") == message

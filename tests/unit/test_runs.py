@@ -6,7 +6,6 @@ import pytest
 from secateur.graph.runs import Fit, refine, segment
 
 NO_BONUS = Fit(tau=0.7, bonus_path=0.0, bonus_node=0.0)
-EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
 
 
 def at(*degrees: float) -> np.ndarray:
@@ -22,19 +21,13 @@ def ids(*numbers: int) -> np.ndarray:
 NOTHING = (np.zeros((0, 2), np.float32), ids(), ids())
 
 
-def test_no_triples_have_no_runs():
+def test_no_triples_have_no_runs_one_triple_is_one_and_one_exactly_at_tau_joins():
     assert segment(*NOTHING, NO_BONUS) == []
     assert refine(*NOTHING, NO_BONUS, []) == []
-
-
-def test_one_triple_is_one_run():
     assert segment(at(10), ids(0), ids(1), NO_BONUS) == [0]
     assert refine(at(10), ids(0), ids(1), NO_BONUS, [0]) == [0]
-
-
-def test_a_triple_exactly_at_tau_joins():
-    vectors = np.array([EAST, NORTH], np.float32)
-    assert segment(vectors, ids(0, 2), ids(1, 3), Fit(0.0, 0.0, 0.0)) == [0]
+    east_and_north = np.eye(2, dtype=np.float32)
+    assert segment(east_and_north, ids(0, 2), ids(1, 3), Fit(0.0, 0.0, 0.0)) == [0]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +49,8 @@ def test_path_bonus_is_for_continuing_the_path_only_and_node_bonus_for_any_node_
     assert segment(vectors, ids(*heads), ids(*tails), fit) == ([0] if joins else [0, 1])
 
 
-def test_nodes_of_the_whole_run_are_remembered_and_not_only_the_last_ones():
-    vectors = at(0, 0, 60)
-    assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), Fit(tau=0.525, bonus_path=0.0, bonus_node=0.03)) == [0]
-
-
-def test_nodes_of_an_earlier_run_earn_no_bonus():
+def test_nodes_of_the_whole_run_are_remembered_and_those_of_an_earlier_run_earn_no_bonus():
+    assert segment(at(0, 0, 60), ids(0, 2, 0), ids(1, 3, 5), Fit(tau=0.525, bonus_path=0.0, bonus_node=0.03)) == [0]
     vectors = at(0, 90, 150)  # a cut before 90; 150 is cosine .5 from 90
     fit = Fit(tau=0.52, bonus_path=0.0, bonus_node=0.03)
     assert segment(vectors, ids(0, 2, 0), ids(1, 3, 5), fit) == [0, 1, 2]

@@ -25,38 +25,22 @@ def questions(count: int) -> pl.DataFrame:
     return pl.DataFrame({"question_id": [f"q{n}" for n in range(count)], "position": range(count), "split": split})
 
 
-def test_hits_and_misses_take_turns():
+def test_hits_and_misses_of_the_reported_split_take_turns_as_the_seed_decides():
     exact = {f"q{n}": float(n % 4 == 1) for n in range(40)}
     drawn = _chosen(settings(6), questions(40), exact)
     assert [exact[q] for q in drawn] == [1, 0, 1, 0, 1, 0]
-
-
-def test_only_the_reported_split_is_drawn_and_the_seed_decides():
-    exact = {f"q{n}": float(n % 4 == 1) for n in range(40)}
-    drawn = _chosen(settings(6), questions(40), exact)
     assert all(int(q[1:]) % 2 for q in drawn)
-    assert drawn == _chosen(settings(6), questions(40), exact)
-    assert drawn != _chosen(settings(6, seed=8), questions(40), exact)
-
-
-def test_without_hits_misses_are_drawn_and_without_evidence_any():
-    assert len(_chosen(settings(3, split="all"), questions(8), {"q1": 0.0, "q2": 0.5})) == 3
-    assert len(_chosen(settings(3, split="all"), questions(8), {})) == 3
+    assert drawn == _chosen(settings(6), questions(40), exact) != _chosen(settings(6, seed=8), questions(40), exact)
+    for known in ({"q1": 0.0, "q2": 0.5}, {}):  # without hits; without evidence
+        assert len(_chosen(settings(3, split="all"), questions(8), known)) == 3
 
 
 def test_a_whole_sentence_stands_for_its_edges_and_gold_wins_where_an_edge_occurs_twice():
     edges = _edges(trace("p3"), {"p1": [1, 2], "p2": [4, 5, 9]})
-    assert edges == [
-        (1, "p1", False, True),
-        (2, "p1", False, True),
-        (4, "p3", True, False),
-        (5, "p2", False, False),
-    ] + [(6, "p3", True, False)]
-
-
-def test_gold_edges_are_kept_before_others_in_the_order_of_the_context():
-    edges = [(n, "p", n in (3, 5), False) for n in range(6)]
-    assert [edge for edge, *_ in _kept(edges, 4)] == [0, 1, 3, 5]
+    of_p1, of_p2 = [(1, "p1", False, True), (2, "p1", False, True)], (5, "p2", False, False)
+    assert edges == [*of_p1, (4, "p3", True, False), of_p2, (6, "p3", True, False)]
+    many = [(n, "p", n in (3, 5), False) for n in range(6)]
+    assert [edge for edge, *_ in _kept(many, 4)] == [0, 1, 3, 5]  # gold before others, in the order of the context
 
 
 def test_evidence_is_whole_as_lines_absent_or_unresolved():

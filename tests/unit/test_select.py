@@ -1,7 +1,6 @@
 """Selection per channel on runs that can be followed by hand."""
 
 import numpy as np
-import pytest
 
 from secateur.contexts.channels import ACTIONS, apply_action, representatives
 
@@ -15,24 +14,15 @@ def test_an_action_keeps_every_run_or_none_or_the_member_nearest_to_the_others()
     assert apply_action("include_all", at(0, 0, 90), 0.9) == [0, 1, 2]
     assert apply_action("not_include", at(0, 0, 90), 0.9) == []
     assert apply_action("unique", at(0, 10, 20), 0.9) == [1]
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_a_channel_without_runs_stays_empty(action):
-    assert apply_action(action, np.zeros((0, 2), np.float32), 0.9) == []
-
-
-def test_identical_runs_leave_one():
     assert len(apply_action("unique", at(30, 30, 30, 30), 1.0)) == 1
+    for action in ACTIONS:
+        assert apply_action(action, np.zeros((0, 2), np.float32), 0.9) == []
 
 
 def test_links_are_complete_so_a_chain_does_not_join_its_ends():
     chain = at(0, 20, 40, 60, 80)  # neighbours at cosine .94, ends at .17
     assert len(representatives(chain, 0.93)) > 1
-
-
-def test_opposite_runs_never_share_a_cluster_above_theta_minus_one():
-    assert representatives(at(0, 180), -0.99) == [0, 1]
+    assert representatives(at(0, 180), -0.99) == [0, 1]  # opposite runs
 
 
 def test_of_a_pair_the_better_run_stays_whichever_way_its_cosines_round():

@@ -1,7 +1,6 @@
 """Selections as tables: ties to the passage that is read earlier, as many as the gold, above a threshold."""
 
 import polars as pl
-import pytest
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
@@ -23,27 +22,18 @@ def order(table: pl.DataFrame) -> list[tuple[int, str | None]]:
     return table.sort("question_id", "scorer", "rank").select("rank", "passage_id").rows()
 
 
-def test_ties_go_to_the_passage_that_is_read_earlier():
+def test_each_question_and_scorer_is_ranked_by_itself_and_ties_go_to_the_passage_that_is_read_earlier():
     found = ranked(scores("q1", {"b0": 1.0, "a2": 2.0, "a1": 1.0, "a0": 1.0}), PASSAGES)
-    check(TABLES["rankings"], found.with_columns(), "here", "none")
+    check(TABLES["rankings"], found, "here", "none")
     assert order(found) == [(0, "a2"), (1, "a0"), (2, "a1"), (3, "b0")]
-
-
-def test_passages_without_a_value_are_not_ranked():
-    found = ranked(scores("q1", {"b0": None, "a2": float("nan"), "a1": float("inf"), "a0": -1.0}), PASSAGES)
-    assert order(found) == [(0, "a0")]
-
-
-def test_each_question_and_scorer_is_ranked_by_itself():
+    without = ranked(scores("q1", {"b0": None, "a2": float("nan"), "a1": float("inf"), "a0": -1.0}), PASSAGES)
+    assert order(without) == [(0, "a0")]  # what has no value is not ranked
     both = pl.concat([scores("q1", {"a0": 1.0, "a1": 2.0}), scores("q2", {"a0": 3.0}), scores("q1", {"a1": 0.0}, "t")])
     assert order(ranked(both, PASSAGES)) == [(0, "a1"), (1, "a0"), (0, "a1"), (0, "a0")]
 
 
-def test_gold_is_counted_by_distinct_passages_that_resolve():
-    assert dict(gold_size(EVIDENCE).iter_rows()) == {"q1": 2, "q2": 1}
-
-
 def test_at_gold_size_takes_as_many_of_the_best_and_leaves_out_questions_without_gold():
+    assert dict(gold_size(EVIDENCE).iter_rows()) == {"q1": 2, "q2": 1}  # distinct passages that resolve
     every = pl.concat([scores(q, {"a0": 1.0, "a1": 3.0, "a2": 2.0}) for q in ("q1", "q2", "q3")])
     found = at_gold_size(ranked(every, PASSAGES), EVIDENCE)
     check(TABLES["selections"], found, "here", "none")
@@ -57,12 +47,6 @@ def test_above_a_threshold_is_strict_and_says_where_nothing_was_selected():
     check(TABLES["selections"], found, "here", "none")
     assert order(found) == [(0, "a1"), (1, "a2"), (NOTHING, None)]
     assert found.filter(rank=NOTHING)["question_id"].to_list() == ["q2"]
-
-
-def test_a_question_without_any_value_was_not_asked():
-    assert above(scores("q1", {"a0": None, "a1": float("nan")}), 0.0, PASSAGES).is_empty()
-
-
-@pytest.mark.parametrize("tau", [float("nan"), float("inf")])
-def test_a_threshold_that_nothing_passes_selects_nothing(tau):
-    assert order(above(scores("q1", {"a0": 1.0, "a1": 3.0}), tau, PASSAGES)) == [(NOTHING, None)]
+    for tau in (float("nan"), float("inf")):
+        assert order(above(scores("q1", {"a0": 1.0, "a1": 3.0}), tau, PASSAGES)) == [(NOTHING, None)]
+    assert above(scores("q1", {"a0": None, "a1": float("nan")}), 0.0, PASSAGES).is_empty()  # it was not asked

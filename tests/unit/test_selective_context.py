@@ -1,7 +1,5 @@
 """Compression by self-information: what a passage keeps, against a model read token by token."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,12 +11,20 @@ from secateur.contexts.forms import selective_context as module
 from secateur.contexts.forms.selective_context import BEFORE, WORD, kept
 from secateur.contexts.piece import Material, Query, Ranked, text_of
 from secateur.core.errors import SecateurError
-from secateur.planning.plan import variants
 
-CONF = Path(__file__).parents[2] / "conf"
 TEXTS = {"p1": "Mira treated a spaniel in Ghent .", "p2": "Jonas left his flat by June 1994 ."}
 TEXTS |= {"p3": "Ghent: Zoë's café  opened.", "p4": " "}
 RANKED = [Ranked(passage) for passage in TEXTS]
+
+
+def words(texts) -> np.ndarray:
+    return np.array([len(text.split()) for text in texts], np.int64)
+
+
+def made(texts, **spec):
+    """The form with its settings."""
+    spec = {"kind": "selective_context", "units": "words"} | spec
+    return module.form(plugins.settings("form", spec, "conf/assembly/mine"), Material(texts, words))
 
 
 @pytest.fixture
@@ -26,14 +32,7 @@ def form(tiny_lm, tmp_path, monkeypatch):
     """A function that gives the form over a tiny model."""
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))
     monkeypatch.setattr("secateur.models.reader.load", lambda cfg, cache, device: tiny_lm(window=cfg.window))
-
-    def make(texts=TEXTS, **spec):
-        settings = plugins.settings(
-            "form", {"kind": "selective_context", "units": "words"} | spec, "conf/assembly/mine"
-        )
-        return module.form(settings, Material(texts, lambda t: np.array([len(one.split()) for one in t], np.int64)))
-
-    return make
+    return lambda texts=TEXTS, **spec: made(texts, **spec)
 
 
 def sent(one, texts=TEXTS) -> list[str]:
@@ -54,14 +53,11 @@ def test_the_most_informative_units_stay_in_their_order(words, keep, data):
     assert max(nats) in [value for word, value in zip(words, nats, strict=True) if value >= least]
 
 
-def test_what_is_dropped_leaves_one_space():
+def test_all_of_a_passage_stays_where_all_is_kept_and_what_is_dropped_leaves_one_space(form):
+    assert sent(form(keep=1)) == [" ".join(text.split()) or text for text in TEXTS.values()]
     units = [(0, 3), (3, 4), (4, 5), (5, 8)]
     assert kept("one, two", units, [9, 1, 1, 9], 0.5) == "one two"
     assert kept("one, two", units, [9, 9, 1, 1], 0.5) == "one,"
-
-
-def test_all_of_a_passage_stays_where_all_is_kept(form):
-    assert sent(form(keep=1)) == [" ".join(text.split()) or text for text in TEXTS.values()]
 
 
 # --- what a model says ------------------------------------------------------------------------------------
@@ -100,7 +96,7 @@ def test_a_passage_is_read_once_and_its_text_depends_on_no_other(form, monkeypat
 
 def test_a_context_fits_its_budget_and_has_the_best_passages_of_a_ranking(form):
     own = form(keep=0.5)
-    assembly = Assembly(own, "refill", "best_first", own_material(own), {p: n for n, p in enumerate(TEXTS)})
+    assembly = Assembly(own, "refill", "best_first", Material(own.texts, words), {p: n for n, p in enumerate(TEXTS)})
     contexts = assembly.contexts(Query("q"), RANKED, [4, 100])
     for budget, context in contexts.items():
         assert context.tokens <= budget
@@ -109,14 +105,14 @@ def test_a_context_fits_its_budget_and_has_the_best_passages_of_a_ranking(form):
     assert sent(form(top=2)) == sent(own)[:2]
 
 
-def own_material(own) -> Material:
-    return Material(own.texts, lambda texts: np.array([len(one.split()) for one in texts], np.int64))
-
-
-def test_noun_phrases_are_one_unit_and_units_are_the_whole_text(form):
+def test_noun_phrases_are_one_unit_units_are_the_whole_text_and_phrases_of_another_script_are_refused(form):
     text = "The brown bears of Katmai never eat the old salmon."
     units = [text[slice(*unit)] for unit in form(units="phrases")._units(text)]
     assert units == ["The brown bears ", "of ", "Katmai ", "never ", "eat ", "the old salmon", "."]
+    russian = {"p1": "Мира лечила спаниеля в Генте.", "p2": "Йонас съехал с квартиры."}
+    with pytest.raises(SecateurError, match=r"phrases are those of an English parser; 100% .*units=words"):
+        form(russian, units="phrases")
+    assert form(russian)
 
 
 # --- what does not fit --------------------------------------------------------------------------------------
@@ -137,27 +133,12 @@ def test_settings_that_do_not_fit_are_refused(form, spec, message):
 
 
 def test_a_passage_beyond_the_window_is_refused_by_its_first_words(form):
-    with pytest.raises(
-        SecateurError, match=r"passage 'Mira Mira .* tokens; allowed: 31\. Fix: a higher assembly.form.window"
-    ):
+    said = r"passage 'Mira Mira .* tokens; allowed: 31\. Fix: a higher assembly.form.window"
+    with pytest.raises(SecateurError, match=said):
         sent(form({"p": "Mira " * 60}, window=32), ["p"])
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))
-    settings = plugins.settings(
-        "form", {"kind": "selective_context", "model": "package:nobody/x.gguf"}, "conf/assembly/mine"
-    )
     with pytest.raises(SecateurError, match="nobody"):
-        sent(module.form(settings, Material(TEXTS, len)))
-
-
-def test_it_is_a_row_of_the_forms():
-    assert "title_zsum:selective_context" in {v.system for v in variants(CONF, "forms")}
-
-
-def test_phrases_of_another_script_are_refused_and_its_words_are_not(form):
-    texts = {"p1": "Мира лечила спаниеля в Генте.", "p2": "Йонас съехал с квартиры."}
-    with pytest.raises(SecateurError, match=r"phrases are those of an English parser; 100% .*units=words"):
-        form(texts, units="phrases")
-    assert form(texts)
+        sent(made(TEXTS, model="package:nobody/x.gguf"))

@@ -9,7 +9,6 @@ import sys
 import urllib.request
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from secateur.core.tables.catalog import TABLES
@@ -34,11 +33,9 @@ def folder(tmp_path):
         "triples/openie/1of2/triples": ("triples", []),
     }
     for path, (name, own) in rows.items():
-        schema = TABLES[name].empty().schema
-        frame = pl.DataFrame([dict.fromkeys(schema) | row for row in own], schema=schema)
         target = tmp_path / "results/toy" / f"{path}.parquet"
         target.parent.mkdir(parents=True)
-        write_table(TABLES[name], frame, target)
+        write_table(TABLES[name], TABLES[name].frame(own), target)
     return tmp_path
 
 
@@ -52,16 +49,10 @@ def test_a_system_elsewhere_is_answered_and_counted(folder):
     process = served(folder, "toy", "--adapter", "hipporag2")
     try:
         url = process.stdout.readline().split()[0]
-        body = {
-            "model": "any",
-            "messages": [
-                {"role": "system", "content": "construct an RDF graph"},
-                {"role": "user", "content": f"Paragraph:\n{SAID}"},
-            ],
-        }
-        request = urllib.request.Request(
-            f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
+        asked = {"system": "construct an RDF graph", "user": f"Paragraph:\n{SAID}"}
+        body = {"model": "any", "messages": [{"role": role, "content": text} for role, text in asked.items()]}
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), headers)
         reply = json.loads(urllib.request.urlopen(request, timeout=60).read())["choices"][0]["message"]["content"]
         assert json.loads(reply) == {"triples": [["Ann Lee", "born in", "Ghent"]]}
         process.send_signal(signal.SIGINT)

@@ -71,7 +71,8 @@ def option(backend, url, **changes):
 
 
 def client(server, tiny_lm, **changes):
-    cfg = option("sglang" if server.api.path == "/generate" else "vllm", server.url, **changes)
+    changes = {"url": server.url} | changes
+    cfg = option("sglang" if server.api.path == "/generate" else "vllm", **changes)
     return Served(cfg, tiny_lm(chat=True).tokenizer, plugins.load("reader", cfg.backend))
 
 
@@ -181,17 +182,22 @@ def test_a_probe_a_server_cannot_give_is_refused_before_anything_is_scored(serve
 # --- which model ---------------------------------------------------------------------------------
 
 
-def test_a_server_with_another_model_is_refused(server, tiny_lm):
-    with pytest.raises(
-        SecateurError, match=r"serves tiny, not lm\.model org/other\. Fix: .*--served-model-name org/other"
-    ):
-        client(server, tiny_lm, model="org/other")
-
-
-def test_a_server_that_takes_less_than_the_window_is_refused(server, tiny_lm):
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model": "org/other"}, r"serves tiny, not lm\.model org/other\. Fix: .*--served-model-name org/other"),
+        ({"window": 299}, r"takes 300 tokens.*window of 299.*Fix: lm\.window=298"),
+        ({"url": "http://127.0.0.1:9"}, r"http://127\.0\.0\.1:9/v1/models: ConnectError.*3 attempts"),
+    ],
+    ids=["another model", "less than the window", "not there"],
+)
+def test_a_server_that_is_not_the_one_that_is_asked_for_is_refused(server, tiny_lm, changes, said):
     client(server, tiny_lm, window=298)
-    with pytest.raises(SecateurError, match=r"takes 300 tokens.*window of 299.*Fix: lm\.window=298"):
-        client(server, tiny_lm, window=299)
+    with pytest.raises(SecateurError, match=said):
+        client(server, tiny_lm, **changes)
+    backend = "sglang" if server.api.path == "/generate" else "vllm"
+    with pytest.raises(SecateurError, match=rf"lm\.url is needed by backend {backend}.*Fix: conf/lm"):
+        load(option(backend, None), CACHE)
 
 
 def test_scores_are_known_by_backend_and_stated_model_but_not_by_address(tiny_lm):
@@ -204,29 +210,7 @@ def test_scores_are_known_by_backend_and_stated_model_but_not_by_address(tiny_lm
     assert len(set(found)) == 3
 
 
-def test_keys_that_do_not_fit_together_stop_a_load(backend):
-    with pytest.raises(SecateurError, match=rf"lm\.url is needed by backend {backend}.*Fix: conf/lm"):
-        load(replace(option(backend, None)), CACHE)
-
-
 # --- trouble -------------------------------------------------------------------------------------
-
-
-def without(*path):
-    """A reply that lacks the log-probabilities of the prompt."""
-
-    def change(reply):
-        for name in path[:-1]:
-            reply = reply[name]
-        reply.pop(path[-1])
-
-    return change
-
-
-def cut_short(reply):
-    """A reply with one entry less than the prompt has tokens."""
-    inside = reply.get("meta_info") or reply["choices"][0]
-    inside[next(name for name in ("input_token_logprobs", "prompt_logprobs") if name in inside)].pop()
 
 
 def ending_in(value):
@@ -242,6 +226,18 @@ def ending_in(value):
     return change
 
 
+def shortened(reply):
+    """A reply with one entry less than the prompt has tokens."""
+    inside = reply.get("meta_info") or reply["choices"][0]
+    inside[next(name for name in ("input_token_logprobs", "prompt_logprobs") if name in inside)].pop()
+
+
+def without_logprobs(reply):
+    (reply.get("meta_info") or reply["choices"][0]).pop(
+        "input_token_logprobs" if "meta_info" in reply else "prompt_logprobs"
+    )
+
+
 UNUSABLE = {
     "busy": (429, {"Retry-After": "0"}, ""),
     "down": (503, {}, "busy"),
@@ -249,7 +245,8 @@ UNUSABLE = {
     "null": (200, {}, "null"),
     "empty": (200, {}, '{"choices": []}'),
     "cut": (200, {}, '{"choices": [{"prompt_logp'),
-    "short": cut_short,
+    "silence": "silence",
+    "short": shortened,
     "logits": ending_in(12.5),
     "vllm's stand-in": ending_in(-9999.0),
     "least half": ending_in(-65504.0),
@@ -262,7 +259,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("kind", UNUSABLE)
 def test_an_unusable_answer_is_asked_for_again(server, tiny_lm, ecs, kind):
-    lm, cfg = client(server, tiny_lm, top_logprobs=0, concurrency=1), ecs()
+    lm, cfg = client(server, tiny_lm, top_logprobs=0, concurrency=1, timeout=0.5 if kind == "silence" else 10.0), ecs()
     expected = table(lm, cfg)
     asked = len(server.asked)
     server.script.append(UNUSABLE[kind])
@@ -270,33 +267,26 @@ def test_an_unusable_answer_is_asked_for_again(server, tiny_lm, ecs, kind):
     assert len(server.asked) == 2 * asked + 1
 
 
-def test_a_stand_in_for_a_log_probability_is_never_a_score(server, tiny_lm, ecs):
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (ending_in(-9999.0), r"-9999.0 is no log-probability; allowed: -500 to 0.*3 attempts"),
+        (
+            (400, {}, '{"message": "maximum context length is 8."}'),
+            r"refused the prompt with status 400: .*maximum context",
+        ),
+        (without_logprobs, r"have no log-probabilities of the prompt\. Fix: lm\.url"),
+    ],
+    ids=["stand-in for a log-probability", "refused prompt", "no log-probabilities"],
+)
+def test_what_is_no_score_ends_the_stage_and_is_asked_for_again_only_where_that_may_help(
+    server, tiny_lm, ecs, reply, said
+):
     lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
-    server.always = ending_in(-9999.0)
-    with pytest.raises(SecateurError, match=r"-9999.0 is no log-probability; allowed: -500 to 0.*3 attempts"):
+    server.always = reply
+    with pytest.raises(SecateurError, match=said):
         table(lm, ecs())
-
-
-def test_a_prompt_that_a_server_refuses_ends_the_stage_in_its_own_words(server, tiny_lm, ecs):
-    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
-    server.always = (400, {}, '{"message": "This model\'s maximum context length is 8 tokens."}')
-    with pytest.raises(SecateurError, match=r"refused the prompt with status 400: .*maximum context length"):
-        table(lm, ecs())
-
-
-def test_silence_is_asked_again_after_the_timeout(server, tiny_lm, ecs):
-    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1, timeout=0.5)
-    server.script.append("silence")
-    assert table(lm, ecs()).height == 8
-
-
-def test_a_server_without_log_probabilities_of_the_prompt_stops_at_once(server, tiny_lm, ecs, backend):
-    path = ("choices", 0, "prompt_logprobs") if backend == "vllm" else ("meta_info", "input_token_logprobs")
-    server.always = without(*path)
-    lm = client(server, tiny_lm, top_logprobs=0, concurrency=1)
-    with pytest.raises(SecateurError, match=r"have no log-probabilities of the prompt\. Fix: lm\.url"):
-        table(lm, ecs())
-    assert len(server.asked) <= 2
+    assert reply is not without_logprobs or len(server.asked) <= 2
 
 
 def test_a_server_that_knows_no_named_tokens_cannot_judge(tiny_lm, ecs):
@@ -329,11 +319,6 @@ def test_an_endpoint_that_dies_ends_in_one_message_and_what_was_scored_is_kept(s
     assert again.equals(whole)
     assert again.head(4).equals(pl.concat(done))
     assert len(server.asked) == 6  # two blocks of two pairs, after the two questions alone
-
-
-def test_an_endpoint_that_is_not_there_is_named(tiny_lm, backend):
-    with pytest.raises(SecateurError, match=r"http://127\.0\.0\.1:9/v1/models: ConnectError.*3 attempts"):
-        Served(option(backend, "http://127.0.0.1:9"), tiny_lm().tokenizer, plugins.load("reader", backend))
 
 
 def test_as_many_requests_as_allowed_are_under_way_and_no_more(server, tiny_lm, ecs):

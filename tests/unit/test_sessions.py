@@ -13,22 +13,18 @@ def questions(*rows: tuple[str, str, str, int]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["question_id", "group_id", "cluster_id", "position"], orient="row")
 
 
-def test_a_session_is_a_document_in_file_order():
-    passages = pl.DataFrame({"group_id": ["g", "g"], "doc_id": ["a", "b"]})
-    found = sessions(questions(("q2", "g", "a", 2), ("q1", "g", "b", 1), ("q0", "g", "a", 0)), passages)
-    assert found.rows() == [("q0", "a", 0), ("q2", "a", 1), ("q1", "b", 0)]
+def passages(groups: list[str], documents: list[str]) -> pl.DataFrame:
+    return pl.DataFrame({"group_id": groups, "doc_id": documents})
 
 
-def test_all_questions_of_a_group_that_is_one_document_are_one_session():
-    passages = pl.DataFrame({"group_id": ["g", "g"], "doc_id": ["book", "book"]})
-    found = sessions(questions(("q0", "g", "q0", 0), ("q1", "g", "q1", 1)), passages)
-    assert found.rows() == [("q0", "g", 0), ("q1", "g", 1)]
-
-
-def test_a_document_of_one_group_shares_no_session_with_a_group_of_its_name():
-    passages = pl.DataFrame({"group_id": ["A", "A", "d1"], "doc_id": ["d1", "d2", "book"]})
-    found = sessions(questions(("q0", "A", "d1", 0), ("q1", "A", "d2", 1), ("q2", "d1", "book", 2)), passages)
-    assert found["session_id"].n_unique() == 3
+def test_a_session_is_a_document_in_file_order_or_a_group_that_is_one_document():
+    asked = questions(("q2", "g", "a", 2), ("q1", "g", "b", 1), ("q0", "g", "a", 0))
+    assert sessions(asked, passages(["g", "g"], ["a", "b"])).rows() == [("q0", "a", 0), ("q2", "a", 1), ("q1", "b", 0)]
+    asked = questions(("q0", "g", "q0", 0), ("q1", "g", "q1", 1))
+    assert sessions(asked, passages(["g", "g"], ["book", "book"])).rows() == [("q0", "g", 0), ("q1", "g", 1)]
+    asked = questions(("q0", "A", "d1", 0), ("q1", "A", "d2", 1), ("q2", "d1", "book", 2))
+    found = sessions(asked, passages(["A", "A", "d1"], ["d1", "d2", "book"]))
+    assert found["session_id"].n_unique() == 3  # a document shares none with a group of its name
 
 
 @given(sizes=st.lists(st.integers(1, 9), max_size=12), count=st.integers(1, 6))

@@ -15,18 +15,8 @@ def test_a_sentence_has_the_best_value_of_its_units_and_the_rows_lowest_without_
     values = np.array([[0.1, 0.9, 0.4], [0.5, 0.2, 0.3]], np.float32)
     found = PassageUnits.of(np.array([0, 1, 2]), np.array([2, 2, 0])).best(values, 3)
     np.testing.assert_allclose(found, [[0.4, 0.1, 0.9], [0.3, 0.2, 0.5]], atol=1e-7)
-
-
-def test_without_units_every_sentence_has_the_rows_lowest_value():
     none = np.zeros(0, np.int64)
     assert PassageUnits.of(none, none).best(np.array([[0.5, 0.25]], np.float32), 3).tolist() == [[0.25] * 3]
-
-
-def test_signals_are_summed_as_z_scores_with_their_weights():
-    dense, run = np.array([[1.0, 2.0, 4.0]]), np.array([[3.0, 1.0, 1.0]])
-    signals = {"bm25": np.zeros((1, 3)), "dense": dense, "run": run}
-    scores = passage_scores(OPTION, signals, np.arange(3), 0)
-    np.testing.assert_allclose(scores, z_scores(2 * z_scores(dense) + 0.5 * z_scores(run)))
 
 
 def ranking(title: bool) -> GraphRanking:
@@ -48,7 +38,10 @@ def test_a_title_is_a_field_of_its_sentences_only_where_asked():
     assert without[0, 1] == without[0, 0]
 
 
-def test_only_order_aware_scores_look_at_neighbours():
+def test_signals_are_summed_as_z_scores_with_their_weights_and_only_order_aware_scores_look_at_neighbours():
+    dense, run = np.array([[1.0, 2.0, 4.0]]), np.array([[3.0, 1.0, 1.0]])
+    found = passage_scores(OPTION, {"bm25": np.zeros((1, 3)), "dense": dense, "run": run}, np.arange(3), 0)
+    np.testing.assert_allclose(found, z_scores(2 * z_scores(dense) + 0.5 * z_scores(run)))
     scores, docs = np.array([[0.0, 0.0, 9.0, 0.0, 0.0]]), np.array([0, 0, 0, 0, 1])
     np.testing.assert_allclose(passage_scores(OPTION, {"dense": scores}, docs, 0), z_scores(scores))
     aware = passage_scores(OPTION, {"dense": scores}, docs, 0.8)[0]

@@ -24,30 +24,21 @@ def test_what_is_new_works_and_passes_its_test(tmp_path, kind):
     assert (again.returncode, "exists. Fix: another name" in again.stderr) == (2, True)
 
 
-def test_a_name_that_is_none_is_refused(monkeypatch, tmp_path):
+def test_a_name_that_is_none_or_that_of_our_rows_is_refused(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SecateurError, match="is no name"):
         new(Kind.ranker, "my ranker/x")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["named_two_step", "lightrag", "pool_random"])
-def test_a_ranker_takes_no_name_of_our_rows(monkeypatch, name):
     monkeypatch.chdir(ROOT)
-    with pytest.raises(SecateurError, match=f"'{name}' is a row of Secateur. Fix: another name"):
-        new(Kind.ranker, name)
+    for name in ("named_two_step", "lightrag", "pool_random"):
+        with pytest.raises(SecateurError, match=f"'{name}' is a row of Secateur. Fix: another name"):
+            new(Kind.ranker, name)
 
 
-@pytest.mark.parametrize(
-    ("what", "line"),
-    [
-        ("rankers", "two_step"),
-        ("metrics", "evidence_recall"),
-        ("systems", "beam"),
-        ("experiments", "quickstart"),
-        ("data", "toy_articles"),
-    ],
-)
+LISTED = {"rankers": "two_step", "metrics": "evidence_recall", "systems": "beam", "experiments": "quickstart"}
+
+
+@pytest.mark.parametrize(("what", "line"), [*LISTED.items(), ("data", "toy_articles")])
 def test_a_list_has_every_name_with_what_it_is(monkeypatch, capsys, what, line):
     monkeypatch.chdir(ROOT)
     listed(What(what))

@@ -17,17 +17,12 @@ UNIT = np.sort(RNG.integers(0, 9, 40))
 
 def asked(documents: int, of_each: int = 1, texts: int = 10**6) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Questions about documents, and their evidence; of `texts` texts."""
-    rows = [
-        {
-            "question_id": f"q{n:03}",
-            "position": n,
-            "group_id": "g",
-            "text": f"Question {n % texts}?",
-            "cluster_id": f"d{n // of_each:03}",
-        }
-        for n in range(documents * of_each)
-    ]
-    questions = pl.DataFrame(rows)
+    places = range(documents * of_each)
+    questions = pl.DataFrame({"question_id": [f"q{n:03}" for n in places], "position": places}).with_columns(
+        group_id=pl.lit("g"),
+        text=pl.Series([f"Question {n % texts}?" for n in places]),
+        cluster_id=pl.Series([f"d{n // of_each:03}" for n in places]),
+    )
     return questions, questions.select("question_id", passage_id="cluster_id")
 
 
@@ -58,42 +53,23 @@ def test_equal_questions_are_one_unit_and_their_values_averaged():
     averaged = table.of(figures)
     assert averaged.height == averaged["cluster_id"].n_unique() == 8
     assert averaged["value"].to_list() == [sum(range(n, 80, 8)) / 10 for n in range(8)]
-    some = table.of(
-        figures.filter(pl.col("question_id").is_in(["q009", "q011"]))
-    )  # a subset has its own questions' values
-    assert sorted(some["value"].to_list()) == [9.0, 11.0]
+    subset = table.of(figures.filter(pl.col("question_id").is_in(["q009", "q011"])))
+    assert sorted(subset["value"].to_list()) == [9.0, 11.0]  # the values of its own questions
     other_groups = questions.with_columns(group_id="question_id")  # another haystack is another question
     assert units_of(other_groups, evidence, 10**6).table["first"].n_unique() == 80
     assert units_of(questions.with_columns(text=pl.lit(" WHO\nis it?")), evidence, 81).table["first"].n_unique() == 1
     assert units_of(questions, evidence, 80).table["first"].n_unique() == 80  # whole documents are drawn anyway
 
 
-def test_the_interval_contains_the_mean():
-    low, high = bootstrap(VALUES, UNIT, 2000, 0.95, 7)
-    assert (low < VALUES.mean(0)).all()
-    assert (VALUES.mean(0) < high).all()
-
-
-def test_the_same_seed_gives_the_same_interval():
+def test_an_interval_holds_the_mean_is_wider_with_more_confidence_and_the_same_for_a_seed_and_for_a_column_alone():
+    narrow, wide = (np.array(bootstrap(VALUES, UNIT, 2000, level, 7)) for level in (0.5, 0.99))
+    assert (wide[0] < narrow[0]).all() and (narrow[0] < VALUES.mean(0)).all()
+    assert (VALUES.mean(0) < narrow[1]).all() and (narrow[1] < wide[1]).all()
     one, again, other = (np.array(bootstrap(VALUES, UNIT, 500, 0.95, seed)) for seed in (7, 7, 8))
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
-
-
-def test_columns_are_resampled_alike_so_a_column_alone_has_the_same_interval():
-    both = np.array(bootstrap(VALUES, UNIT, 500, 0.95, 7))
-    np.testing.assert_allclose(both[:, 1:2], np.array(bootstrap(VALUES[:, 1:2], UNIT, 500, 0.95, 7)))
-
-
-def test_more_confidence_is_a_wider_interval():
-    narrow, wide = (np.array(bootstrap(VALUES, UNIT, 2000, level, 7)) for level in (0.5, 0.99))
-    assert (wide[0] < narrow[0]).all()
-    assert (narrow[1] < wide[1]).all()
-
-
-def test_equal_values_have_an_interval_without_width():
-    low, high = bootstrap(np.full((6, 1), 0.25), np.array([0, 0, 1, 2, 3, 4]), 200, 0.95, 7)
-    assert (low, high) == (0.25, 0.25)
+    np.testing.assert_allclose(one[:, 1:2], np.array(bootstrap(VALUES[:, 1:2], UNIT, 500, 0.95, 7)))
+    assert bootstrap(np.full((6, 1), 0.25), np.array([0, 0, 1, 2, 3, 4]), 200, 0.95, 7) == (0.25, 0.25)
 
 
 def test_whole_units_are_drawn_and_weighted_by_their_questions():
@@ -105,15 +81,6 @@ def test_whole_units_are_drawn_and_weighted_by_their_questions():
         means.append(VALUES[rows, 0].mean())
     low, high = bootstrap(VALUES[:, :1], UNIT, 4000, 0.9, 7)
     np.testing.assert_allclose([low[0], high[0]], np.quantile(means, [0.05, 0.95]), atol=0.03)
-
-
-def p_of(values, unit=None, permutations: int = 5000) -> np.ndarray:
-    """p of each series."""
-    return paired(values, np.arange(len(values)) if unit is None else unit, permutations, 0.95, 7).p
-
-
-def test_p_is_small_for_a_constant_shift():
-    assert p_of(np.full((30, 1), 0.1))[0] == pytest.approx(1 / 5001)
 
 
 def grid_of_accepted(values, unit, signs, confidence, grid):
@@ -142,7 +109,7 @@ def test_drawn_p_counts_the_signs_that_are_as_far_from_zero_the_observed_ones_am
     values = VALUES[:30].round(1)
     signs = np.random.default_rng(7).choice([0.0, 1.0], size=(2000, 30)) * 2 - 1
     beyond = (np.abs(signs @ values) >= np.abs(values.sum(0)) - 1e-9).sum(0)
-    np.testing.assert_allclose(p_of(values, permutations=2000), (beyond + 1) / 2001, rtol=1e-15)
+    np.testing.assert_allclose(paired(values, np.arange(30), 2000, 0.95, 7).p, (beyond + 1) / 2001, rtol=1e-15)
 
 
 def test_few_units_take_every_assignment_whatever_the_seed():
@@ -151,29 +118,31 @@ def test_few_units_take_every_assignment_whatever_the_seed():
     assert one.units == len(np.unique(UNIT))
 
 
-@pytest.mark.parametrize(("count", "bounded"), [(1, False), (5, False), (6, True)])
-def test_the_interval_is_unbounded_where_no_p_could_be_small_enough(count, bounded):
-    """Five units have a smallest p of 1/16, six of 1/32."""
-    found = paired(np.full((count, 1), 0.1), np.arange(count), 10000, 0.95, 7)
-    assert found.p[0] == 1 / 2 ** (count - 1)
+@pytest.mark.parametrize(
+    ("count", "draws", "p", "bounded"),
+    [
+        (1, 10000, 1, False),
+        (5, 10000, 1 / 16, False),
+        (6, 10000, 1 / 32, True),
+        (30, 18, 1 / 19, False),
+        (30, 5000, 1 / 5001, True),
+    ],
+)
+def test_the_interval_is_unbounded_where_no_p_could_be_small_enough(count, draws, p, bounded):
+    """Five units have a smallest p of 1/16, six of 1/32; 18 draws one of 1/19."""
+    found = paired(np.full((count, 1), 0.1), np.arange(count), draws, 0.95, 7)
+    assert found.p[0] == pytest.approx(p)
     np.testing.assert_allclose([found.low[0], found.high[0]], [0.1, 0.1] if bounded else [-np.inf, np.inf])
 
 
-def test_too_few_draws_leave_the_interval_unbounded():
-    found = paired(np.full((30, 1), 0.1), np.arange(30), 18, 0.95, 7)
-    assert (found.low[0], found.high[0]) == (-np.inf, np.inf)
-
-
-def test_no_difference_is_an_interval_of_nothing_and_p_of_one():
-    found = paired(np.zeros((40, 1)), UNIT, 10000, 0.95, 7)
-    assert (found.mean[0], found.low[0], found.high[0], found.p[0]) == (0, 0, 0, 1)
-
-
-def test_units_without_a_question_do_not_count():
+def test_units_without_a_question_do_not_count_and_no_difference_or_no_series_is_nothing():
     gaps = paired(VALUES, 3 * UNIT, 100, 0.8, 7)
     dense = paired(VALUES, UNIT, 100, 0.8, 7)
     assert gaps.units == dense.units
     np.testing.assert_array_equal(gaps.p, dense.p)
+    same = paired(np.zeros((40, 1)), UNIT, 10000, 0.95, 7)
+    assert (same.mean[0], same.low[0], same.high[0], same.p[0]) == (0, 0, 0, 1)
+    assert paired(np.zeros((4, 0)), np.arange(4), 100, 0.95, 7).p.shape == (0,)
 
 
 def test_a_series_with_nan_is_nan_and_leaves_the_others_alone():
@@ -191,10 +160,6 @@ def test_series_are_as_many_blocks_as_memory_asks_for(monkeypatch):
     np.testing.assert_allclose([blocks.low, blocks.high, blocks.p], [whole.low, whole.high, whole.p])
 
 
-def test_no_series_is_no_figures():
-    assert paired(np.zeros((4, 0)), np.arange(4), 100, 0.95, 7).p.shape == (0,)
-
-
 def test_the_interval_of_normal_differences_is_that_of_student():
     """On many units of one size the inverted test is Student's interval within a few percent of its width."""
     values = np.random.default_rng(5).normal(0.2, 1.0, (200, 1))
@@ -206,8 +171,5 @@ def test_holm_on_its_textbook_steps_is_clipped_at_one_and_ties_stay_ties():
     np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
     np.testing.assert_allclose(holm(np.array([0.4, 0.4, 0.9])), [1, 1, 1])
     np.testing.assert_allclose(holm(np.array([0.1, 0.1, 0.9])), [0.3, 0.3, 0.9])
-
-
-def test_holm_of_one_or_no_test_changes_nothing():
-    np.testing.assert_array_equal(holm(np.array([np.nan, 0.03])), [np.nan, 0.03])
+    np.testing.assert_array_equal(holm(np.array([np.nan, 0.03])), [np.nan, 0.03])  # one test, and none
     assert holm(np.array([])).shape == (0,)

@@ -16,29 +16,15 @@ EDGES = st.lists(
 
 
 @given(EDGES)
-def test_every_edge_is_drawn_once_and_no_two_share_a_place(edges):
-    _, rows = layout(edges)
+def test_every_edge_is_drawn_once_between_the_boxes_of_its_ends_and_every_entity_has_one_box(edges):
+    boxes, rows = layout(edges)
     assert sorted(map(repr, edges)) == sorted(repr(row.edge) for row in rows)
     assert len({(row.column, row.row) for row in rows}) == len(rows)
-
-
-@given(EDGES)
-def test_every_entity_has_one_box_of_its_own_and_no_two_boxes_share_a_place(edges):
-    boxes, _ = layout(edges)
     own = [box.entity for box in boxes if not box.again]
     assert sorted(own) == sorted({end for e in edges for end in (e.head, e.tail)})
-    assert len({(box.column, box.row) for box in boxes}) == len(boxes)
-
-
-@given(EDGES)
-def test_a_drawing_is_never_wider_than_the_page(edges):
-    assert max((box.column for box in layout(edges)[0]), default=0) <= 2
-
-
-@given(EDGES)
-def test_an_edge_joins_the_boxes_of_its_head_and_its_tail(edges):
-    boxes, rows = layout(edges)
+    assert max((box.column for box in boxes), default=0) <= 2  # no wider than the page
     at = {(box.column, box.row): box.entity for box in boxes}
+    assert len(at) == len(boxes)
     for row in rows:
         ends = at[row.column, row.above], at[row.column + 1, row.row]
         assert ends == ((row.edge.head, row.edge.tail) if row.forward else (row.edge.tail, row.edge.head))
@@ -51,14 +37,11 @@ def test_a_drawing_is_wellformed_and_deterministic(edges):
     assert svg == draw(edges, frozenset("a"), 'a "question" & its <context>')
 
 
-def test_a_long_label_is_cut_and_kept_whole_as_a_tooltip():
+def test_a_long_label_is_cut_and_kept_whole_as_a_tooltip_and_none_breaks_out_of_the_drawing():
     long = "an entity whose surface form is far too long for its box"
     svg = draw([Drawn("bear", "eats", long)], frozenset(), "x")
     (text,) = [node for node in ET.fromstring(svg).iter("text") if node[0].text == long]
     assert text.text.endswith("…")
     assert len(text.text) < len(long)
-
-
-def test_a_surface_form_cannot_break_out_of_the_drawing():
     svg = draw([Drawn("<script>", 'r"&', "</svg>")], frozenset(), "x")
     assert {node.tag for node in ET.fromstring(svg).iter()} <= {"svg", "path", "polygon", "rect", "text", "title"}

@@ -20,16 +20,10 @@ def subsets(**spec) -> dict[str, set[str]]:
     return members(QUESTIONS, EVIDENCE, {"types": {}, "first": {}} | spec)
 
 
-def test_all_is_every_question():
+def test_a_subset_is_all_questions_those_of_some_types_or_the_first_scorable_ones_of_each_group_in_file_order():
     assert subsets() == {"all": {"q1", "q2", "q3", "q4", "q5"}}
-
-
-def test_a_named_set_of_types_takes_those_types_only():
     assert subsets(types={"main": ["1", "2"], "none": ["9"]})["main"] == {"q1", "q3", "q5"}
     assert subsets(types={"none": ["9"]})["none"] == set()
-
-
-def test_first_takes_the_first_scorable_questions_of_each_group_in_file_order():
     assert subsets(first={"F1": 1})["F1"] == {"q2", "q4"}
     assert subsets(first={"F2": 2})["F2"] == {"q2", "q1", "q4", "q5"}  # not one whose evidence does not resolve
 

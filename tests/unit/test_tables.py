@@ -29,9 +29,7 @@ NAMES = ["question_id", "n", "text", "passage_id", "hop", "grade"]
 
 
 def evidence(*rows) -> pl.DataFrame:
-    schema = {"question_id": pl.String, "n": pl.Int32, "text": pl.String, "passage_id": pl.String}
-    frame = pl.DataFrame(list(rows), schema=schema, orient="row")
-    return frame.with_columns(hop=pl.lit(None, pl.String), grade=pl.lit(None, pl.Int32))
+    return EVIDENCE.frame([(*row, None, None) for row in rows])
 
 
 def lines(count: int, dim: int = 4) -> pl.DataFrame:
@@ -70,25 +68,21 @@ def test_a_problem_names_its_column_and_at_most_three_rows(frame, expected):
     assert problems(EVIDENCE, frame) == expected
 
 
-@pytest.mark.parametrize("name", sorted(TABLES))
-def test_an_empty_frame_of_every_table_is_good(name):
-    assert problems(TABLES[name], TABLES[name].empty()) == []
-
-
-def test_a_table_without_a_key_names_the_whole_row():
+def test_a_problem_of_a_table_without_a_key_names_the_whole_row_and_a_wrong_type_is_no_crash():
     frame = METRICS.frame([("q1", None, None, False, "token_recall@64", None, float("nan"))])
-    assert problems(METRICS, frame) == [
-        "not (value finite) in 1 row (e.g. q1/None/None/False/token_recall@64/None/nan)"
-    ]
-
-
-def test_a_check_on_a_wrong_type_is_a_problem_and_no_crash():
+    row = "q1/None/None/False/token_recall@64/None/nan"
+    assert problems(METRICS, frame) == [f"not (value finite) in 1 row (e.g. {row})"]
     frame = pl.DataFrame({"run_id": [1], "doc_id": ["d"], "channel": ["facts"], "size": ["three"]})
     with pytest.raises(TableError, match=r"runs@1.*size"):
         check(RUNS, frame, "here", "nothing")
 
 
-def test_all_problems_are_reported_at_once_with_table_writer_and_fix():
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_an_empty_frame_of_every_table_is_good(name):
+    assert problems(TABLES[name], TABLES[name].empty()) == []
+
+
+def test_all_problems_are_reported_at_once_with_table_writer_and_fix_and_nothing_is_written(tmp_path):
     frame = evidence(("q1", 0, None, None), ("q1", 0, "b", None), (None, 1, "c", None)).with_columns(more=1)
     with pytest.raises(TableError) as raised:
         check(EVIDENCE, frame, "x.parquet", "run it again")
@@ -97,26 +91,23 @@ def test_all_problems_are_reported_at_once_with_table_writer_and_fix():
         "question_id null in 1 row (e.g. None/1); key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0); "
         "not (text or passage_id) in 1 row (e.g. q1/0). Fix: run it again"
     )
+    with pytest.raises(TableError, match="prepare_dataset"):
+        write_table(EVIDENCE, evidence(("q1", 0, None, None)), tmp_path / "e.parquet")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TableError, match="runs is declared twice"):
+        joined([TABLES["runs"], TABLES["edges"], TABLES["runs"]])
 
 
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
-        ("passages", "text", "  "),
-        ("questions", "text", ""),
-        ("questions", "split", "validation"),
-        ("triples", "head", ""),
-        ("triples", "relation", ""),
-        ("triples", "tail", ""),
-        ("runs", "size", 0),
-        ("rankings", "value", float("inf")),
-        ("contexts", "tokens", 2),
-        ("comparisons", "p", 0.0),
-        ("comparisons", "p_holm", 0.25),
-        ("comparisons", "baseline_scorer", "x"),
+        ("passages", "text", "  "), ("questions", "text", ""), ("questions", "split", "validation"),
+        ("triples", "head", ""), ("triples", "relation", ""), ("triples", "tail", ""), ("runs", "size", 0),
+        ("rankings", "value", float("inf")), ("contexts", "tokens", 2), ("comparisons", "p", 0.0),
+        ("comparisons", "p_holm", 0.25), ("comparisons", "baseline_scorer", "x"),
         ("question_metrics", "value", float("inf")),
     ],
-)
+)  # fmt: skip
 def test_every_declared_check_can_fail(table, column, value):
     (problem,) = problems(TABLES[table], one_row(TABLES[table], {column: value}))
     assert problem.startswith("not (")
@@ -131,31 +122,20 @@ def one_row(table, values) -> pl.DataFrame:
     return pl.DataFrame([row], schema=schema)
 
 
-def test_what_is_written_is_read_in_key_order(tmp_path):
-    assert write_table(EVIDENCE, GOOD.reverse(), tmp_path / "e.parquet") == 3
-    assert_frame_equal(read_table(EVIDENCE, tmp_path / "e.parquet"), GOOD)
-
-
-def test_bytes_do_not_depend_on_the_order_of_rows_or_columns(tmp_path):
+def test_what_is_written_is_read_in_key_order_and_its_bytes_depend_on_no_order_of_rows_or_columns(tmp_path):
     variants = [GOOD, GOOD.reverse(), GOOD.select(NAMES[::-1]), GOOD.sample(fraction=1, shuffle=True, seed=3)]
+    variants.append(GOOD.with_columns(pl.col("n").cast(pl.Int64)))  # wider integers are narrowed
     for n, frame in enumerate(variants):
-        write_table(EVIDENCE, frame, tmp_path / str(n))
+        assert write_table(EVIDENCE, frame, tmp_path / str(n)) == 3
+        assert_frame_equal(read_table(EVIDENCE, tmp_path / str(n)), GOOD)
     assert len({(tmp_path / str(n)).read_bytes() for n in range(len(variants))}) == 1
-
-
-def test_a_bad_frame_is_not_written(tmp_path):
-    with pytest.raises(TableError, match="prepare_dataset"):
-        write_table(EVIDENCE, evidence(("q1", 0, None, None)), tmp_path / "e.parquet")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_wider_integers_are_narrowed(tmp_path):
-    write_table(EVIDENCE, GOOD.with_columns(pl.col("n").cast(pl.Int64)), tmp_path / "e.parquet")
-    assert read_table(EVIDENCE, tmp_path / "e.parquet")["n"].dtype == pl.Int32
+    for name in ("evidence", "contexts", "question_metrics"):  # so are tables without rows
+        assert write_table(TABLES[name], TABLES[name].empty(), tmp_path / name) == 0
+        assert_frame_equal(read_table(TABLES[name], tmp_path / name), TABLES[name].empty())
 
 
 @pytest.mark.parametrize("dim", [1, 4, 384])
-def test_vectors_round_trip_in_bytes_in_any_dimension(tmp_path, dim):
+def test_vectors_round_trip_in_bytes_in_any_dimension_and_what_was_stored_is_stored_alike_again(tmp_path, dim):
     frame = lines(5, dim)
     write_table(LINES, frame, tmp_path / "e.parquet")
     found, given = (f["embedding"].to_numpy() for f in (read_table(LINES, tmp_path / "e.parquet"), frame))
@@ -163,12 +143,8 @@ def test_vectors_round_trip_in_bytes_in_any_dimension(tmp_path, dim):
     assert found.dtype == np.float32
     assert (np.abs(found - given).max(1) <= np.abs(given).max(1) / 126).all()
     assert str(pq.read_schema(tmp_path / "e.parquet").field("embedding").type) == f"fixed_size_binary[{dim + 1}]"
-
-
-def test_what_was_stored_once_is_stored_alike_again(tmp_path):
-    write_table(LINES, lines(50, 16), tmp_path / "a.parquet")
-    write_table(LINES, read_table(LINES, tmp_path / "a.parquet"), tmp_path / "b.parquet")
-    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    write_table(LINES, read_table(LINES, tmp_path / "e.parquet"), tmp_path / "again.parquet")
+    assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "e.parquet").read_bytes()
 
 
 def embedded(values: list[list[float]]) -> pl.DataFrame:
@@ -192,56 +168,31 @@ def test_values_of_a_wrong_type_are_refused(tmp_path, table, frame, message):
         write_table(table, frame, tmp_path / "x.parquet")
 
 
-def test_an_empty_table_round_trips(tmp_path):
-    for name in ("evidence", "contexts", "question_metrics"):
-        assert write_table(TABLES[name], TABLES[name].empty(), tmp_path / name) == 0
-        assert_frame_equal(read_table(TABLES[name], tmp_path / name), TABLES[name].empty())
-
-
 @pytest.fixture
 def written(tmp_path):
     write_table(EVIDENCE, GOOD, tmp_path / "e.parquet")
     return tmp_path / "e.parquet"
 
 
-def test_another_version_or_table_is_refused(written):
-    with pytest.raises(
-        TableError, match=r"holds evidence@3:\w+, this version reads evidence@4:\w+\. Fix: run the pipeline"
-    ):
-        read_table(replace(EVIDENCE, version=4), written)
-    with pytest.raises(TableError, match="holds evidence@3"):
-        read_table(RUNS, written)
-
-
 @pytest.mark.parametrize(
     "changes",
     [
+        {"version": 4},
         {"key": ("question_id",)},
         {"columns": dict(reversed(EVIDENCE.columns.items()))},
         {"columns": EVIDENCE.columns | {"text": replace(EVIDENCE.columns["text"], nullable=False)}},
         {"checks": {}},
         {"checks": {"text or passage_id": pl.col("text").is_not_null()}},
     ],
-    ids=["key", "order of columns", "nullability", "no check", "another check"],
+    ids=["version", "key", "order of columns", "nullability", "no check", "another check"],
 )
-def test_another_declaration_is_refused(written, changes):
-    with pytest.raises(TableError, match="this version reads"):
+def test_another_declaration_is_refused_and_better_words_in_it_change_nothing(written, changes):
+    with pytest.raises(TableError, match=r"holds evidence@3:\w+, this version reads evidence@.*Fix: run the pipeline"):
         read_table(replace(EVIDENCE, **changes), written)
-
-
-def test_a_check_against_another_list_is_another_declaration():
-    one, other = ({"split": pl.col("split").is_in(values)} for values in (["train"], ["test"]))
-    assert replace(EVIDENCE, checks=one).digest != replace(EVIDENCE, checks=other).digest
-
-
-def test_better_words_in_the_documentation_change_nothing(written):
     columns = {name: replace(column, doc="Better.") for name, column in EVIDENCE.columns.items()}
     assert read_table(replace(EVIDENCE, doc="Better.", columns=columns), written).height == 3
-
-
-def test_an_absent_table_names_who_writes_it(tmp_path):
-    with pytest.raises(TableError, match=r"no such table; build_runs writes it\. Fix: snakemake .* -- \S+none.parquet"):
-        read_table(RUNS, tmp_path / "none.parquet")
+    one, other = ({"split": pl.col("split").is_in(values)} for values in (["train"], ["test"]))
+    assert replace(EVIDENCE, checks=one).digest != replace(EVIDENCE, checks=other).digest
 
 
 def test_a_flipped_bit_is_never_read_as_data(written):
@@ -267,10 +218,14 @@ def test_a_file_that_is_no_parquet_is_named(tmp_path, content):
         read_table(RUNS, tmp_path / "x.parquet")
 
 
-def test_a_parquet_file_of_another_origin_is_refused(tmp_path):
-    GOOD.write_parquet(tmp_path / "x.parquet")
+def test_an_absent_table_names_who_writes_it_and_another_table_or_a_file_of_another_origin_is_refused(written):
+    with pytest.raises(TableError, match=r"no such table; build_runs writes it\. Fix: snakemake .* -- \S+none.parquet"):
+        read_table(RUNS, written.with_name("none.parquet"))
+    with pytest.raises(TableError, match="holds evidence@3"):
+        read_table(RUNS, written)
+    GOOD.write_parquet(written)
     with pytest.raises(TableError, match="no table identity"):
-        read_table(EVIDENCE, tmp_path / "x.parquet")
+        read_table(EVIDENCE, written)
 
 
 def test_shards_are_stacked_in_the_order_given(tmp_path):
@@ -278,11 +233,6 @@ def test_shards_are_stacked_in_the_order_given(tmp_path):
         write_table(EVIDENCE, part, tmp_path / str(n))
     assert_frame_equal(read_tables(EVIDENCE, [tmp_path / "1", tmp_path / "0"]), pl.concat([GOOD[1:], GOOD[:1]]))
     assert_frame_equal(read_tables(EVIDENCE, []), EVIDENCE.empty())
-
-
-def test_two_tables_of_one_name_are_refused():
-    with pytest.raises(TableError, match="runs is declared twice"):
-        joined([TABLES["runs"], TABLES["edges"], TABLES["runs"]])
 
 
 def test_a_table_that_the_file_system_refuses_is_not_called_damaged(written, monkeypatch):
@@ -294,13 +244,19 @@ def test_a_table_that_the_file_system_refuses_is_not_called_damaged(written, mon
         read_table(TABLES["evidence"], written)
 
 
-def test_a_table_in_parts_has_the_bytes_of_the_table(tmp_path, monkeypatch):
+def test_a_table_in_parts_has_the_bytes_of_the_table_and_a_stage_writes_and_reads_it_so(tmp_path, monkeypatch):
     monkeypatch.setattr("secateur.core.tables.table.ROWS", 4)
     whole = lines(11)
     write_table(LINES, whole, tmp_path / "whole")
     assert write_parts(LINES, (whole[at : at + 3] for at in range(0, 11, 3)), tmp_path / "parts") == 11
     assert pq.ParquetFile(tmp_path / "parts").num_row_groups == 3
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+    outputs = Outputs({"lines": tmp_path / "lines.parquet"})
+    outputs.in_parts("lines", [whole[:3], whole[3:]])
+    outputs.commit()
+    assert outputs.rows == {"lines": 11}
+    packed = Inputs({"lines": [tmp_path / "lines.parquet"]}).vectors("lines")
+    np.testing.assert_allclose(packed[np.arange(11)], whole["embedding"].to_numpy(), atol=0.02)
 
 
 WRONG_PARTS = {
@@ -317,15 +273,6 @@ def test_a_wrong_part_is_refused_and_leaves_no_file(tmp_path, part, message):
     with pytest.raises(TableError, match=message):
         write_parts(LINES, [lines(5)[:3], part], tmp_path / "parts")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_stage_writes_in_parts_and_reads_packed(tmp_path):
-    outputs = Outputs({"lines": tmp_path / "lines.parquet"})
-    outputs.in_parts("lines", [lines(5)[:3], lines(5)[3:]])
-    outputs.commit()
-    found = Inputs({"lines": [tmp_path / "lines.parquet"]}).vectors("lines")
-    assert outputs.rows == {"lines": 5}
-    np.testing.assert_allclose(found[np.arange(5)], lines(5)["embedding"].to_numpy(), atol=0.02)
 
 
 def test_vectors_that_stay_packed_are_those_of_the_table(tmp_path):
@@ -346,13 +293,10 @@ def test_products_with_packed_vectors_are_those_with_the_vectors(monkeypatch, he
     np.testing.assert_allclose(packed.products(others), others @ packed[np.arange(11)].T, rtol=1e-6)
 
 
-def test_vectors_whose_keys_are_not_their_places_are_refused(tmp_path):
+def test_vectors_that_are_damaged_or_whose_keys_are_not_their_places_are_refused(tmp_path):
     write_table(LINES, lines(5)[2:], tmp_path / "lines")
     with pytest.raises(TableError, match=r"line_id is not 0, 1, 2, \.\.\. Fix: remove it"):
         read_vectors(LINES, tmp_path / "lines")
-
-
-def test_damaged_vectors_are_named(tmp_path):
     write_table(LINES, lines(500), tmp_path / "lines")
     whole = bytearray((tmp_path / "lines").read_bytes())
     whole[len(whole) // 2] ^= 1

@@ -48,12 +48,7 @@ def test_the_view_of_an_experiment_has_columns_that_its_runs_fill(client):
             assert all(key.strip("`") in run[group] for run in shown(client, name))
         assert state["orderByKey"] in state["selectedColumns"]
     assert view([Run("tiny", "k", "r", 0, 1)])  # a run without figures
-
-
-def test_the_view_has_a_figure_of_every_run():
-    named = ("evidence_recall", "token_recall", "evidence_coverage", "passage_recall/5")
-    documents = [Run("tiny", f"k{n}", "r", 0, 1, metrics=[(name, 0.5, 0) for name in named]) for n in range(3)]
+    documents = [Run("tiny", f"k{n}", "r", 0, 1, metrics=[("evidence_recall", 0.5, 0)]) for n in range(3)]
     dialogue = Run("tiny", "k9", "r", 0, 1, metrics=[("f1_at_gold", 0.5, 0), ("rouge_l", 0.5, 0)])
-    columns = json.loads(view([*documents, dialogue]))["selectedColumns"]
-    assert {f"metrics.`{name}`" for name in (*named, "f1_at_gold")} <= set(columns)
-    assert "metrics.`rouge_l`" not in columns
+    columns = set(json.loads(view([*documents, dialogue]))["selectedColumns"])  # of every run a figure
+    assert columns >= {"metrics.`evidence_recall`", "metrics.`f1_at_gold`"}

@@ -24,33 +24,26 @@ VARIANTS, JOBS = 1, 4  # runs of each that `ran` leaves
 # --- what a run shows ------------------------------------------------------------------------------
 
 
-def test_a_variant_is_a_run_with_its_figures_and_settings(client):
+def test_a_variant_is_a_run_with_its_figures_and_settings_and_a_job_has_its_tables(client):
     ran(top_k=100)
     assert told() == VARIANTS + JOBS
     (run,) = shown(client, "tiny")
     assert run["name"] == "secateur · toy"
-    assert run["params"] == {"dataset": "toy", "system": "secateur", "order": "blind", "data": "documents"} | {
-        "retriever.top_k": "100"
-    }
+    settings = {"dataset": "toy", "system": "secateur", "order": "blind", "data": "documents"}
+    assert run["params"] == settings | {"retriever.top_k": "100"}
     intervals = {"evidence_recall": 0.5, "interval/evidence_recall_low": 0.4, "interval/evidence_recall_high": 0.6}
     budgets = {"evidence_recall/by_budget": 0.5, "tokens/by_budget": 90.0}
     costs = {"cpu_seconds": 3.0, "peak_bytes": 100}  # two shards and an evaluation: seconds summed, memory maximised
     assert run["metrics"] == intervals | budgets | costs
     assert run["curve"] == [(64, 0.5), (128, 0.5)]
     assert run["artifacts"] == ["config.json", "figures.csv"]
-
-
-def test_a_setting_as_the_option_file_has_it_is_no_param(client):
-    ran(top_k=200)
-    told()
-    assert all("retriever.top_k" not in run["params"] for run in shown(client, "tiny"))
-
-
-def test_a_job_shows_the_experiments_tables_and_page(client):
-    ran()
-    told()
     (compared,) = (run for run in shown(client, "tiny.jobs") if run["params"]["stage"] == "compare_variants")
     assert compared["artifacts"] == ["metrics.parquet", "record.json"]
+    client.create_experiment("somebody's own")
+    assert tracking.experiments(client.tracking_uri) == {"tiny": client.get_experiment_by_name("tiny").experiment_id}
+    client.delete_experiment(client.get_experiment_by_name("tiny").experiment_id)
+    told()  # a deleted experiment is restored
+    assert len(shown(client, "tiny")) == VARIANTS
 
 
 def test_a_failed_job_is_shown_and_stays_when_it_succeeds_later(client):
@@ -70,19 +63,12 @@ def test_an_experiment_shows_the_jobs_behind_its_results_whoever_started_them(cl
     path.write_text(path.read_text().replace('"tiny"', '"another"'))
     failed(experiment="another")
     told()
-    stages = {
-        name: sorted(run["params"]["stage"] for run in shown(client, f"{name}.jobs")) for name in ("tiny", "another")
-    }
-    assert stages["tiny"] == ["compare_variants", "evaluate_contexts", "extract_triples", "extract_triples"]
-    assert stages["another"] == ["build_codebook", "extract_triples"]
+    stages = [sorted(r["params"]["stage"] for r in shown(client, f"{name}.jobs")) for name in ("tiny", "another")]
+    assert stages[0] == ["compare_variants", "evaluate_contexts", "extract_triples", "extract_triples"]
+    assert stages[1] == ["build_codebook", "extract_triples"]
 
 
-def test_characters_that_mlflow_refuses_are_replaced():
-    assert mlflow_name("tau kl_first@null") == "tau kl_first_at_null"
-    assert mlflow_name("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
-
-
-def test_many_and_odd_metrics_and_many_params_are_logged(client):
+def test_many_and_odd_metrics_and_many_params_are_logged_in_characters_that_mlflow_takes(client):
     metrics = [(f"m{n}", float(n), 0) for n in range(1900)] + [("nan", float("nan"), 0), ("up", float("inf"), 0)]
     params = {f"p{n}": "x" for n in range(170)}
     run = Run("big", "k", "big", 0, 1, params=params, metrics=metrics, tags={"a": "b"})
@@ -90,13 +76,10 @@ def test_many_and_odd_metrics_and_many_params_are_logged(client):
     (logged,) = shown(client, "big")
     assert (len(logged["metrics"]), len(logged["params"])) == (1902, 170)
     assert tracking.sync([run], client.tracking_uri) == 0
-
-
-def test_the_experiments_of_a_store_are_listed_with_their_ids(client):
-    ran()
-    told()
-    client.create_experiment("somebody's own")
-    assert tracking.experiments(client.tracking_uri) == {"tiny": client.get_experiment_by_name("tiny").experiment_id}
+    assert mlflow_name("tau kl_first@null") == "tau kl_first_at_null"
+    assert mlflow_name("sum(bm25+answer,js)") == "sum_bm25_with_answer_js_"
+    RESULTS.mkdir()
+    assert tracking.track(RESULTS)[:2] == (0, 0)  # without results nothing is written
 
 
 # --- edits -----------------------------------------------------------------------------------------
@@ -113,9 +96,10 @@ def test_tracking_again_changes_nothing(client):
     assert {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")} == files
 
 
-def test_an_edit_makes_a_new_run_and_tags_the_old_one_without_writing_it_again(client, monkeypatch):
+def test_an_edit_makes_a_new_run_and_tags_the_old_one_which_an_edit_taken_back_makes_current(client, monkeypatch):
     ran()
     told()
+    assert all("retriever.top_k" not in run["params"] for run in shown(client, "tiny"))  # as the option file has it
     texts, log_text = [], type(client).log_text
     monkeypatch.setattr(type(client), "log_text", lambda *given: (texts.append(given[-1]), log_text(*given)))
     ran(top_k=100, value=0.7, finished=LATER)
@@ -127,16 +111,11 @@ def test_an_edit_makes_a_new_run_and_tags_the_old_one_without_writing_it_again(c
     assert "superseded_by" not in runs[0.7]
     (current,) = client.search_runs([client.get_experiment_by_name("tiny").experiment_id], tracking.CURRENT)
     assert current.data.params["retriever.top_k"] == "100"
-
-
-def test_an_edit_taken_back_makes_the_old_run_the_current_one(client):
-    for top_k in (200, 100, 200):
-        ran(top_k=top_k)
-        told()
-    runs = shown(client, "tiny")
-    assert len(runs) == 2
-    (old,) = (run for run in runs if "superseded_by" in run["tags"])
+    ran()
+    told()
+    (old,) = (run for run in shown(client, "tiny") if "superseded_by" in run["tags"])
     assert old["params"]["retriever.top_k"] == "100"
+    assert len(shown(client, "tiny")) == 2
 
 
 def test_the_same_settings_run_again_renew_the_run(client):
@@ -148,7 +127,7 @@ def test_the_same_settings_run_again_renew_the_run(client):
     assert run["metrics"]["evidence_recall"] == 0.25
 
 
-def test_a_system_that_an_experiment_no_longer_has_is_not_current(client):
+def test_a_system_that_an_experiment_no_longer_has_is_not_current_and_a_policy_has_runs_like_all_others(client):
     ran()
     figures = pl.read_parquet(f"{HOME}/metrics.parquet")
     other = figures.with_columns(system=pl.lit("apr"))
@@ -157,20 +136,15 @@ def test_a_system_that_an_experiment_no_longer_has_is_not_current(client):
     told()
     assert {run["tags"]["secateur.state"] for run in shown(client, "tiny")} == {"current"}
     ran(finished="2026-01-01T00:09:00+00:00")
-    told()
-    state = {run["tags"]["system"]: run["tags"]["secateur.state"] for run in shown(client, "tiny")}
-    assert state == {"secateur": "current", "apr": "superseded"}
-
-
-def test_figures_of_a_policy_are_runs_like_all_others(client):
-    ran()
     chosen = [figure("policy_utility", value) | {"scorer": s} for s, value in (("policy", 0.5), ("fixed:x", 0.9))]
     table("metrics", chosen, f"{HOME}/metrics.parquet")
     note()
     told()
-    (run,) = shown(client, "tiny")
-    assert run["metrics"]["policy_utility"] == 0.5
-    assert "interval/policy_utility_low" in run["metrics"]
+    runs = {run["tags"]["system"]: run for run in shown(client, "tiny")}
+    state = {system: run["tags"]["secateur.state"] for system, run in runs.items()}
+    assert state == {"secateur": "current", "apr": "superseded"}
+    assert runs["secateur"]["metrics"]["policy_utility"] == 0.5
+    assert "interval/policy_utility_low" in runs["secateur"]["metrics"]
 
 
 # --- stores ----------------------------------------------------------------------------------------
@@ -243,15 +217,12 @@ def test_an_artifact_root_that_this_machine_cannot_write_to_costs_no_figure(clie
         client.create_experiment(name, artifact_location=root)
     runs = runs_of(*collect(RESULTS))
     assert tracking.sync(runs, server) == len(runs)
-    home = client.get_experiment_by_name("tiny").experiment_id
-    (run,) = client.search_runs([home])
-    assert run.data.metrics["evidence_recall"] == 0.5
-    assert run.data.params["dataset"] == "toy"
+    (run,) = client.search_runs([client.get_experiment_by_name("tiny").experiment_id])
+    assert (run.data.metrics["evidence_recall"], run.data.params["dataset"]) == (0.5, "toy")
     assert run.info.status == "FINISHED"
     (warning,) = caplog.messages
-    assert "MLflow at http://***@server:5000: figures are written, artifacts are not" in warning
-    assert f"(artifact root {root}" in warning
-    assert "Fix:" in warning
+    for part in ("MLflow at http://***@server:5000: figures are written", f"(artifact root {root}", "Fix:"):
+        assert part in warning
     assert tracking.sync(runs, server) == 0
     assert len(caplog.messages) == 2  # once a call
 
@@ -289,14 +260,6 @@ def test_all_figures_are_written_before_any_artifact(client, server, monkeypatch
     figures, artifacts = calls[: calls.index("log_text")], calls[calls.index("log_text") :]
     assert figures == ["log_batch"] * 2 * (VARIANTS + JOBS)
     assert set(artifacts) == {"log_text"}
-
-
-def test_a_deleted_experiment_is_restored(client):
-    ran()
-    told()
-    client.delete_experiment(client.get_experiment_by_name("tiny").experiment_id)
-    told()
-    assert len(shown(client, "tiny")) == VARIANTS
 
 
 def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch):
@@ -343,13 +306,18 @@ def locked(path: Path):
 
 
 @pytest.mark.parametrize(
-    ("broken", "reason"), [("folder", "unable to open"), ("text", "not a database"), ("locked", "locked")]
+    ("broken", "reason"),
+    [("folder", "unable to open"), ("text", "not a database"), ("locked", "locked"), ("table", "no such table")],
 )
 @pytest.mark.parametrize("call", [tracking.experiments, lambda uri: tracking.sync([], uri)])
 def test_a_local_store_that_is_broken_or_locked_is_named_with_the_fix(client, monkeypatch, broken, reason, call):
     path = Path(client.tracking_uri.removeprefix("sqlite:///"))
     monkeypatch.setattr(tracking, "WAIT", 0.1)
-    if broken != "locked":
+    if broken == "table":
+        with closing(sqlite3.connect(path)) as store:
+            store.execute("drop table experiment_tags")
+        call = tracking.experiments  # which reads it
+    elif broken != "locked":
         path.unlink()
     if broken == "folder":
         path.mkdir()
@@ -362,13 +330,6 @@ def test_a_local_store_that_is_broken_or_locked_is_named_with_the_fix(client, mo
     assert "server" not in str(error.value)
 
 
-def test_a_store_without_a_table_of_mlflow_is_named_too(client):
-    with closing(sqlite3.connect(client.tracking_uri.removeprefix("sqlite:///"))) as store:
-        store.execute("drop table experiment_tags")
-    with pytest.raises(SecateurError, match=r"no such table.*Fix: .*--rebuild"):
-        tracking.experiments(client.tracking_uri)
-
-
 # Whichever waits for the lock waits as long as the other takes, however busy the machine is.
 WRITER = "from pathlib import Path; from secateur.stage import tracking; print(tracking.track(Path('results'), seconds=3600)[0])"
 
@@ -378,8 +339,3 @@ def test_two_processes_at_once_write_each_run_once(client):
     two = [subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert sorted(int(process.communicate()[0]) for process in two) == [0, VARIANTS + JOBS]
     assert len(shown(client, "tiny")) == VARIANTS
-
-
-def test_without_results_nothing_is_written(client):
-    RESULTS.mkdir()
-    assert tracking.track(RESULTS)[:2] == (0, 0)

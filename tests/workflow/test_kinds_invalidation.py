@@ -11,8 +11,6 @@ from secateur.config import code as source_code
 from secateur.config import compose
 from secateur.stage import provenance
 
-# Groups whose options name kinds.
-GROUPS = ("lm", "corpus", "dataset", "extractor", "rankers", "retriever", "reranker", "assembly")
 BASE = {"corpus": "toy_documents", "dataset": "toy_documents", "extractor": "openie"}
 BASE |= {"rankers": "sentences", "reranker": "none", "assembly": "default", "memory": "none"}
 BASE |= {"shard": "0of1", "file": "locomo10.json", "imported": "rankers", "order": "blind", "lm": "smollm2"}
@@ -120,24 +118,11 @@ FOLDERS = {  # the group whose options name the kinds of a folder
 EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # contexts, and those of a session
 STEM = {"stem", "stem_dev", "stem_old", "stem_old_test"}
-READS = {
-    "answer_questions",
-    "build_preferences",
-    "check_red_herrings",
-    "evaluate_answers",
-}  # rules whose stage loads the reader
-READS |= {"measure_answer_gain", "recall_context", "score_candidates", "select_greedily"}
+READS = {"answer_questions", "build_preferences", "check_red_herrings", "evaluate_answers", "measure_answer_gain"}
+READS |= {"recall_context", "score_candidates", "select_greedily"}  # rules whose stage loads the reader
+LISTS = {"controls", "dense", "ecs_table1", "mine", "multihop", "multihop_standard", "nested"}
+LISTS |= {"scored", "sentences", "turns", "utility"}  # of rules that no list decides
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
-LISTS = {
-    "controls",
-    "dense",
-    "ecs_table1",
-    "mine",
-    "multihop",
-    "multihop_standard",
-    "nested",
-}  # of rules that no list decides
-LISTS |= {"scored", "sentences", "turns", "utility"}
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem"}},
     ("dataset", "datasets/formats/stem"): {"prepare_dataset": STEM},
@@ -147,13 +132,9 @@ EDITS = {
     },
     ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
     ("rankers", "ranking/scorers/lucene"): {"rank_passages": {"multihop", "multihop_standard", "sentences"}},
-    ("rankers", "ranking/scorers/two_step"): {"rank_passages": {"multihop", "multihop_standard"}},
     ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop", "multihop_standard"}},
     ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
-    ("retriever", "graph/walks/pagerank"): {"rank_by_graph": {"pagerank"}},
-    ("rankers", "ranking/scorers/tfidf"): {
-        "rank_passages": {"turns", "utility", "nested"}
-    },  # inside another's settings
+    ("rankers", "ranking/scorers/tfidf"): {"rank_passages": {"turns", "utility", "nested"}},  # in another's settings
     ("rankers", "ranking/scorers/import"): {},
     ("rankers", "ecs/scores/js"): {"combine_scores": {"utility", "scored"}, "check_red_herrings": LISTS},
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"ecs_table1", "utility"}}

@@ -35,50 +35,36 @@ SLURM = profile("slurm")
 NAMES = sorted(path.parent.name for path in (ROOT / "profiles").glob("*/config.yaml"))
 
 
-def test_the_four_profiles_are_there():
-    assert {"default", "local", "smoke", "slurm"} <= set(NAMES)
-
-
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"default"}))
 def test_the_default_profile_sets_nothing_another_one_sets(name):
     """It is loaded with every profile and wins over it, key by key."""
     assert set(profile("default")) & set(profile(name)) == set()
 
 
-def test_the_default_profile_watches_code_by_its_digest_alone():
+def test_the_default_profile_watches_code_by_its_digest_alone_and_none_keeps_half_written_files():
+    assert {"default", "local", "smoke", "slurm"} <= set(NAMES)
     assert profile("default")["rerun-triggers"] == ["mtime", "params", "input", "software-env"]
     assert profile("default")["rerun-incomplete"] is True
-
-
-def test_no_profile_keeps_half_written_files():
     assert all("keep-incomplete" not in profile(name) for name in NAMES)
+    assert (ROOT / "slurm" / "config.yaml").read_text() == (ROOT / "profiles/slurm/config.yaml").read_text()
 
 
-def test_resources_are_set_for_existing_rules_only():
-    assert set(SLURM["set-resources"]) <= RULES
-
-
-@pytest.mark.parametrize("rule", sorted(MODEL_RULES))
-def test_a_rule_that_runs_a_model_asks_for_a_gpu(rule):
-    asked = SLURM["set-resources"][rule]
-    assert re.fullmatch(r"gpu:\d+", asked["gres"])
-    assert asked["slurm_partition"] == "gpu"
-
-
-@pytest.mark.parametrize("rule", sorted(RULES - MODEL_RULES))
-def test_other_rules_stay_off_the_gpu_nodes(rule):
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_a_rule_that_runs_a_model_asks_for_a_gpu_and_no_other_does(rule):
     asked = SLURM["default-resources"] | SLURM["set-resources"].get(rule, {})
-    assert "gres" not in asked
-    assert asked["slurm_partition"] == "cpu"
+    if rule in MODEL_RULES:
+        assert re.fullmatch(r"gpu:\d+", asked["gres"])
+        assert asked["slurm_partition"] == "gpu"
+    else:
+        assert "gres" not in asked
+        assert asked["slurm_partition"] == "cpu"
 
 
-def test_each_rule_states_memory_and_time_that_grow_with_the_attempt():
+def test_existing_rules_state_memory_and_time_that_grow_with_the_attempt_and_groups_a_size():
+    assert set(SLURM["set-resources"]) | MODEL_RULES <= RULES
     for rule, asked in SLURM["set-resources"].items():
         assert {"mem_mb", "runtime"} <= set(asked), rule
         assert all(str(asked[name]).startswith("attempt * ") for name in ("mem_mb", "runtime")), rule
-
-
-def test_groups_are_of_existing_rules_that_run_on_the_cluster_and_each_has_a_size():
     assert set(SLURM["groups"]) <= RULES - LOCAL_RULES
     assert set(SLURM["groups"].values()) == set(SLURM["group-components"])
 
@@ -104,16 +90,6 @@ def test_groups_follow_each_other(untouched):
     for before, after in re.findall(r"(\d+) -> (\d+)", said):
         needs[place[after]] |= {place[before]} - {place[after]}
     TopologicalSorter(needs).prepare()  # raises CycleError
-
-
-def test_what_is_edited_is_marked_and_stands_once():
-    text = (ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8")
-    marked = re.findall(r"^ *(\w+):.*# <-", text, re.M)
-    assert marked == ["slurm_account", "slurm_partition", "slurm_partition", "gres"]
-
-
-def test_the_root_link_makes_the_slurm_profile_known_by_its_name():
-    assert (ROOT / "slurm" / "config.yaml").read_text() == (ROOT / "profiles/slurm/config.yaml").read_text()
 
 
 @pytest.mark.skipif(

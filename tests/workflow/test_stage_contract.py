@@ -63,29 +63,32 @@ def writes_pool(cfg, inputs, outputs, ctx):
 # --- success -------------------------------------------------------------------------------------
 
 
-def test_outputs_have_no_name_until_the_stage_has_returned(tmp_path):
+def test_outputs_have_no_name_until_the_stage_has_returned_and_the_record_none_before_they_have(tmp_path, monkeypatch):
+    seen = []
+
     def run(cfg, inputs, outputs, ctx):
+        assert (cfg.eval.seed, cfg.retriever.top_k, ctx.axes) == (
+            7,
+            200,
+            {"corpus": "toy"},
+        )  # its own settings and axes
         outputs["pool"] = POOL
-        assert "pool.parquet" not in files(tmp_path)
-        assert "run.json" not in files(tmp_path)
+        seen.append(files(tmp_path) & {"pool.parquet", "run.json"})
         return {}
 
+    def write(path, value):
+        seen.append(files(tmp_path))
+        written(path, value)
+
+    written = stage.write_json
+    monkeypatch.setattr(stage, "write_json", write)
     run_stage(run, job_of(tmp_path, "pool"))
+    assert seen == [set(), {"pool.parquet"}]
     assert files(tmp_path) == {"pool.parquet", "run.json"}
 
 
-def test_the_record_is_written_after_every_output_has_its_name(tmp_path, monkeypatch):
-    there = []
-
-    def write(path, value):
-        there.append((path.name, files(tmp_path)))
-
-    monkeypatch.setattr(stage, "write_json", write)
-    run_stage(writes_pool, job_of(tmp_path, "pool"))
-    assert there == [("run.json", {"pool.parquet"})]
-
-
-def test_the_record_has_every_field_of_the_design(tmp_path):
+def test_the_record_has_every_field_of_the_design(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
     source = tmp_path / "in.txt"
     source.write_text("text")
 
@@ -97,26 +100,14 @@ def test_the_record_has_every_field_of_the_design(tmp_path):
     run_stage(run, job_of(tmp_path, "pool", inputs={"files": [source]}))
     found = record(tmp_path)
     assert set(found) >= RECORD
-    assert found["stage"] == "invented"
-    assert found["axes"] == {"corpus": "toy"}
-    assert found["config"] == {"eval.seed": 7, "retriever.top_k": 200}
-    assert found["seeds"] == {"eval.seed": 7}
-    assert found["code"] == "abc"
-    assert found["inputs"] == {str(source): file_digest(source)}
-    assert found["rows"] == {"pool": 1}
-    assert found["metrics"] == {"pooled": 1}
-    assert found["counts"] == {"cache_hits": 3}
-    assert found["warnings"] == ["a warning"]
-    assert found["failure"] is None
+    expected = {"stage": "invented", "axes": {"corpus": "toy"}, "code": "abc", "failure": None, "slurm_job": "4711"}
+    expected |= {"config": {"eval.seed": 7, "retriever.top_k": 200}, "seeds": {"eval.seed": 7}}
+    expected |= {"inputs": {str(source): file_digest(source)}, "rows": {"pool": 1}, "metrics": {"pooled": 1}}
+    expected |= {"counts": {"cache_hits": 3}, "warnings": ["a warning"]}
+    assert {name: found[name] for name in expected} == expected
     assert found["peak_bytes"] > 0
     assert found["wall_seconds"] >= 0
     assert found["versions"]["polars"] == pl.__version__
-
-
-def test_the_record_names_the_slurm_job(tmp_path, monkeypatch):
-    monkeypatch.setenv("SLURM_JOB_ID", "4711")
-    run_stage(writes_pool, job_of(tmp_path, "pool"))
-    assert record(tmp_path)["slurm_job"] == "4711"
 
 
 @pytest.mark.parametrize(
@@ -137,14 +128,6 @@ def test_the_record_names_the_device_that_was_used_and_not_the_driver(tmp_path, 
     assert device_used() == "cpu"
 
 
-def test_a_stage_sees_its_own_settings_and_axes(tmp_path):
-    def run(cfg, inputs, outputs, ctx):
-        assert (cfg.eval.seed, cfg.retriever.top_k, ctx.axes) == (7, 200, {"corpus": "toy"})
-        return writes_pool(cfg, inputs, outputs, ctx)
-
-    run_stage(run, job_of(tmp_path, "pool"))
-
-
 def test_shards_of_an_input_are_one_table_in_their_order(tmp_path):
     shards = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
     for n, path in enumerate(shards):
@@ -160,17 +143,18 @@ def test_shards_of_an_input_are_one_table_in_their_order(tmp_path):
 # --- failure -------------------------------------------------------------------------------------
 
 
-def test_a_failing_stage_leaves_its_failure_and_nothing_else(tmp_path):
+@pytest.mark.parametrize("error", [ValueError("no such luck"), KeyboardInterrupt()], ids=["error", "interrupt"])
+def test_a_failing_stage_leaves_its_failure_and_nothing_else(tmp_path, error):
     def run(cfg, inputs, outputs, ctx):
         outputs["pool"] = POOL
-        raise ValueError("no such luck")
+        raise error
 
-    with pytest.raises(ValueError, match="no such luck") as failed:
+    with pytest.raises(type(error)) as failed:
         run_stage(run, job_of(tmp_path, "pool"))
     assert files(tmp_path) == {"failure.json"}
     assert failed.traceback  # held on purpose: what garbage collection cleans up is not cleaned up by the stage
     found = record(tmp_path, "failure.json")
-    assert found["failure"] == "ValueError: no such luck"
+    assert found["failure"].startswith(f"{type(error).__name__}: {error}".strip(": "))
     assert set(found) >= RECORD
 
 
@@ -218,16 +202,6 @@ def test_an_input_of_another_version_is_refused_before_anything_is_written(tmp_p
     assert files(tmp_path) == {"other.parquet", "failure.json"}
 
 
-def test_an_interrupt_is_recorded_as_a_failure(tmp_path):
-    def run(cfg, inputs, outputs, ctx):
-        outputs["pool"] = POOL
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_stage(run, job_of(tmp_path, "pool"))
-    assert files(tmp_path) == {"failure.json"}
-
-
 # --- threads --------------------------------------------------------------------------------------
 
 ASKED_FOR_TWO = dict.fromkeys(threads.THREADS + ("POLARS_MAX_THREADS",), "2")
@@ -250,17 +224,16 @@ run_stage(run, job_of(Path({folder!r}), "pool"))
 """
 
 
+def run_script(script: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A script in a process of its own, which can import these tests."""
+    path = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "workflow", ROOT, Path(__file__).parent)))}
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, env=os.environ | path | env, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("before", ["", "import torch, scipy.linalg, sklearn.cluster, faiss"])
 def test_a_stage_has_one_thread_whatever_the_environment_says_and_whenever_a_library_is_loaded(tmp_path, before):
-    script = POOLS.format(folder=str(tmp_path), before=before)
-    path = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "workflow", ROOT, Path(__file__).parent)))}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | path | ASKED_FOR_TWO,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_script(POOLS.format(folder=str(tmp_path), before=before), **ASKED_FOR_TWO)
     assert done.returncode == 0, done.stderr
     pools = json.loads(record(tmp_path)["metrics"]["pools"])
     assert {"torch", "faiss", "polars"} < set(pools)
@@ -293,17 +266,10 @@ class Named(dict):
 
 
 def snakemake(folder: Path) -> SimpleNamespace:
-    output = Named(pool=str(folder / "pool.parquet"), record=str(folder / "run.json"))
-    params = Named(eval_seed="eval.seed=7", code="code=abc")
-    return SimpleNamespace(
-        rule="invented",
-        input=Named(),
-        output=output,
-        params=params,
-        wildcards=Named(corpus="toy"),
-        threads=1,
-        log=[str(folder / "log" / "invented.log")],
-    )
+    own = {"rule": "invented", "input": Named(), "wildcards": Named(corpus="toy"), "threads": 1}
+    own["output"] = Named(pool=str(folder / "pool.parquet"), record=str(folder / "run.json"))
+    own["params"] = Named(eval_seed="eval.seed=7", code="code=abc")
+    return SimpleNamespace(**own, log=[str(folder / "log" / "invented.log")])
 
 
 def test_a_script_hands_plain_data_to_the_stage(tmp_path):
@@ -312,25 +278,28 @@ def test_a_script_hands_plain_data_to_the_stage(tmp_path):
     assert (found["config"], found["code"], found["axes"]) == ({"eval.seed": 7}, "abc", {"corpus": "toy"})
 
 
-def test_a_problem_the_user_can_mend_ends_a_script_with_its_message_and_code_2(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("error", "said", "has_traceback"),
+    [
+        (SecateurError("the cat is on the keyboard. Fix: move it"), "the cat is on the keyboard. Fix: move it", False),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "results/pool.parquet"),
+            "results/pool.parquet: No space left on device. Fix: free space",
+            True,
+        ),
+    ],
+    ids=["the user's", "the file system's"],
+)
+def test_a_problem_that_can_be_mended_ends_a_script_with_one_message_and_code_2(
+    tmp_path, capsys, error, said, has_traceback
+):
     def run(cfg, inputs, outputs, ctx):
-        raise SecateurError("the cat is on the keyboard. Fix: move it")
+        raise error
 
     with pytest.raises(SystemExit) as ended:
         main(run, snakemake(tmp_path))
     assert ended.value.code == 2
-    assert capsys.readouterr().err == "\ninvented: the cat is on the keyboard. Fix: move it\n\n"
-    assert "Traceback" not in (tmp_path / "log" / "invented.log").read_text()
-
-
-def test_what_the_file_system_refuses_a_stage_is_one_message_and_its_log_has_the_rest(tmp_path, capsys):
-    def run(cfg, inputs, outputs, ctx):
-        raise OSError(errno.ENOSPC, "No space left on device", "results/pool.parquet")
-
-    with pytest.raises(SystemExit) as ended:
-        main(run, snakemake(tmp_path))
-    assert ended.value.code == 2
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("invented: results/pool.parquet: No space left on device. Fix: free space")
-    assert len(said.splitlines()) == 1
-    assert "Traceback" in Path(snakemake(tmp_path).log[0]).read_text()
+    message = capsys.readouterr().err.strip()
+    assert message.startswith(f"invented: {said}")
+    assert len(message.splitlines()) == 1
+    assert ("Traceback" in Path(snakemake(tmp_path).log[0]).read_text()) == has_traceback

@@ -1,15 +1,11 @@
 """What a stage says of a signal, a full disk, a changed input, an earlier attempt."""
 
 import errno
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from test_stage_contract import POOL, ROOT, files, job_of, record, writes_pool
+from test_stage_contract import POOL, files, job_of, record, run_script, writes_pool
 
 from secateur.core.errors import SecateurError, Unusable, refused
 from secateur.core.tables.catalog import TABLES
@@ -33,10 +29,7 @@ contract.main(run, SimpleNamespace(rule="invented"))
 
 
 def test_a_stage_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path):
-    path = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "workflow", ROOT, Path(__file__).parent)))}
-    command = [sys.executable, "-c", SIGNALLED.format(folder=str(tmp_path))]
-    done = subprocess.run(command, env=os.environ | path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert run_script(SIGNALLED.format(folder=str(tmp_path))).returncode == 1
     assert files(tmp_path) == {"failure.json"}
     assert record(tmp_path, "failure.json")["failure"].startswith("SystemExit: SIGTERM: cancelled")
 

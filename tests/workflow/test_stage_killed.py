@@ -1,12 +1,10 @@
 """A stage that is killed with -9 leaves nothing under a final name, and resumes where it stood."""
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 from scripts import extract_triples
-from test_stage_contract import ROOT, files, job_of, record, writes_pool
+from test_stage_contract import ROOT, files, job_of, record, run_script, writes_pool
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import write_table
@@ -37,12 +35,9 @@ run_stage(extract_triples.run, extraction(Path({folder!r})))
 """
 
 
-def killed(script: str, folder: Path, monkeypatch) -> None:
+def killed(script: str, folder: Path) -> None:
     """Run a script that kills itself."""
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow'}:{Path(__file__).parent}")
-    done = subprocess.run(
-        [sys.executable, "-c", script.format(folder=str(folder))], capture_output=True, text=True, check=False
-    )
+    done = run_script(script.format(folder=str(folder)))
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
@@ -62,8 +57,8 @@ def extraction(folder: Path) -> Job:
     )
 
 
-def test_a_job_killed_before_its_end_leaves_nothing_under_a_final_name(tmp_path, monkeypatch):
-    killed(KILLED_WRITING, tmp_path, monkeypatch)
+def test_a_job_killed_before_its_end_leaves_nothing_under_a_final_name(tmp_path):
+    killed(KILLED_WRITING, tmp_path)
     assert [name for name in files(tmp_path) if not name.startswith(".")] == []
     assert [name for name in files(tmp_path) if name.startswith(".pool.parquet.")]
     run_stage(writes_pool, job_of(tmp_path, "pool"))
@@ -75,7 +70,7 @@ def test_a_killed_extraction_resumes_at_its_block_and_gives_the_same_bytes(tmp_p
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "killed"
     folder.mkdir()
-    killed(KILLED_EXTRACTING, folder, monkeypatch)
+    killed(KILLED_EXTRACTING, folder)
     assert not (folder / "triples.parquet").exists()
     assert not (folder / "run.json").exists()
     run_stage(extract_triples.run, extraction(folder))
