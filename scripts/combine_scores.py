@@ -29,7 +29,7 @@ def _sets(inputs, rankers) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
 
 def run(cfg, inputs, outputs, ctx):
     scores, utilities = cfg.rankers.scores, cfg.rankers.utilities
-    questions, passages, evidence = (next(inputs.each(name)) for name in ("questions", "passages", "evidence"))
+    questions, passages, evidence = (next(iter(inputs.each(name))) for name in ("questions", "passages", "evidence"))
     sets = _sets(inputs, cfg.rankers)
     (table, gold), *others = sets
     ids, clusters = questions["question_id"].to_list(), questions["cluster_id"].to_list()

@@ -223,3 +223,18 @@ def test_a_group_that_is_cancelled_goes_on_with_what_is_left_of_it(driven, smoke
     assert f"SLURM job {job}: CANCELLED" in driven.said()
     assert len(driven.submitted("prepare")) == 2
     same(driven, smoke, targets)
+
+
+def test_shards_are_allocations_of_their_own_and_join_to_the_bytes_of_one_job(driven, smoke):
+    graph = "openie.minilm.default.blind.default.default"
+    targets = [f"{CORPUS}/codebook/openie.minilm/{name}.parquet" for name in ("lines", "edges")]
+    targets += [f"{CORPUS}/toy_documents_smoke/rankings/graph/{graph}/{name}.parquet" for name in ("rankings", "paths")]
+    shared = "overrides=['embedder.shards=2', 'retriever.shards=2']"
+    driver = driven.start(*targets, config=("experiment=smoke", shared))
+    assert ends(driver) == 0, driven.said()
+    for rule in ("build_codebook", "rank_by_graph"):
+        logs = sorted(path.name for path in (driven.root / "logs" / rule).rglob("*of2.log"))
+        assert logs == ["0of2.log", "1of2.log"]
+    for group in ("graph", "rank"):
+        assert len(driven.submitted(group)) >= 3  # two shards, and what joins them
+    same(driven, smoke, targets)

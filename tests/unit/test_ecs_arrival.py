@@ -121,7 +121,7 @@ def test_the_stage_selects_in_order_of_arrival_with_and_without_the_answer(tiny_
     dataset = SimpleNamespace(first={}, grown=("a",), grown_of=None)
     cfg = SimpleNamespace(dataset=dataset, ecs=ecs(grow_by=None, threshold=-99.0, before=0), lm=None)
     ctx = SimpleNamespace(
-        axes={"shard": "0of1"}, cache=None, device="cpu", counts={}, progress=lambda rows, *_: rows, warn=pytest.fail
+        axes={}, shard="0of1", cache=None, device="cpu", counts={}, progress=lambda rows, *_: rows, warn=pytest.fail
     )
     outputs = {}
     assert stage.run(cfg, inputs, outputs, ctx) == {"questions": 1}

@@ -1,11 +1,14 @@
 """The walk that asks again, on articles small enough to walk by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from secateur.config import plugins
 from secateur.ranking.group import Group, Questions
-from secateur.ranking.scorers.requery import _rest
+from secateur.ranking.scorers import two_step
+from secateur.ranking.scorers.two_step import lacking
 
 TEXTS = [  # article, title, sentence
     (0, "Free Guy", "Free Guy is a comedy film."),
@@ -71,7 +74,27 @@ def test_no_step_stays_in_its_article_and_a_worse_article_steps_for_less():
     assert (far <= near + 1e-12).all()
 
 
+def test_without_edges_the_same_questions_reach_every_other_article_whatever_it_shares():
+    texts = [*TEXTS, *((n, "Hail", "Hail fell.") for n in range(4, 9))]
+    edges, anywhere = gains(texts, mention=1.0), gains(texts, anywhere=True)
+    assert edges[5] == 0
+    assert anywhere[5] > 0  # born too, though it shares no name
+    assert anywhere[2] > edges[2] > 0  # an idf is 1 at most
+    assert not gains(TEXTS[:2], anywhere=True).any()  # no other article
+
+
+def test_the_remaining_question_asks_with_the_names_of_a_line():
+    settings = plugins.settings("ranker", BASE | {"kind": "two_step", "rest": True}, "conf/rankers/mine")
+    _, title, line = TEXTS[1]
+    assert (
+        two_step._expanded(settings, QUESTION, line, title)
+        == "Where was the director of the comedy film born? shawn levy"
+    )
+    whole = replace(settings, rest=False)
+    assert two_step._expanded(whole, QUESTION, line, title) == f"{QUESTION} shawn levy"
+
+
 def test_what_a_passage_says_is_not_asked_again():
     known = frozenset({"free", "guy", "director"})
-    assert _rest("Where was the director of Free Guy born?", known) == "Where was the of born?"
-    assert _rest("谁创办茶厂？", known) == "谁创办茶厂？"
+    assert lacking("Where was the director of Free Guy born?", known) == "Where was the of born?"
+    assert lacking("谁创办茶厂？", known) == "谁创办茶厂？"

@@ -136,6 +136,6 @@ def test_a_key_that_one_rule_reads_stands_among_its_params(matrix):
     read = {".".join(re.split(r"[.=]", key.lstrip("+"))[:2]): rules for key, rules in KEYS.items()}
     read = {key: min(rules) for key, rules in read.items() if len(rules) == 1 and group_of(key) not in chosen}
     assert {key for key, rule in read.items() if key not in own[rule]} == {
-        "extractor.files",
-        "rankers.fitted_on",
+        *("extractor.files", "rankers.fitted_on"),
+        *("embedder.shards", "rankers.shards", "retriever.shards"),
     }  # inputs

@@ -85,7 +85,7 @@ def test_groups_follow_each_other(untouched):
     said = untouched.run(sys.executable, *command).stdout
     names = dict(re.findall(r'(\d+)\[label = "(\w+)"', said))
     assert RULES - set(names.values()) == {"import_contexts"}, said
-    place = {number: SLURM["groups"].get(name, name) for number, name in names.items()}
+    place = {number: SLURM["groups"].get(name, name).removesuffix("{part}") for number, name in names.items()}
     needs: dict[str, set[str]] = {name: set() for name in place.values()}
     for before, after in re.findall(r"(\d+) -> (\d+)", said):
         needs[place[after]] |= {place[before]} - {place[after]}

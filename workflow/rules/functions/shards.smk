@@ -14,7 +14,6 @@ def parts(path, group):
 
     def files(wildcards):
         count = 1 if wildcards.part else named(group, wildcards).shards
-        numbered = [f"/{n}of{count}" for n in range(count if count > 1 else 0)]
-        return [path.format(**{**wildcards, "part": part}) for part in numbered]
+        return [path.format(**{**wildcards, "part": part}) for part in layout.parts(count)]
 
     return files

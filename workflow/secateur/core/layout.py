@@ -89,6 +89,11 @@ def _shards(folder: str, table: str, count: int) -> list[str]:
     return [f"{folder}/{n}of{count}/{table}.parquet" for n in range(count)]
 
 
+def parts(count: int) -> list[str]:
+    """The values of the wildcard `part` of several shards; none of a single one."""
+    return [f"/{n}of{count}" for n in range(count)] if count > 1 else []
+
+
 def ranking(options: Options) -> str:
     """FAMILY/OPTIONS of a variant's ranking."""
     family = options["family"]

@@ -3,17 +3,16 @@
 The best passages of the first step are states. A step leads from a state, over an entity that the question does not name,
 to passages of other articles that share it. It asks a question of its own: the entity's name, and those words of the
 question that the state lacks. A passage gains its z-score under that question, times the entity's idf (a penalty on hubs),
-more in an article about the entity. Without steps this is `two_step`; with the same settings, its matched baseline.
+more in an article about the entity. Without steps this is `two_step`. With `anywhere` the same questions are asked of all
+passages of other articles, and no idf counts: what is left over that is due to the edges.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
-from secateur.models.units import content_words
 from secateur.ranking.group import CELLS, Group, Questions, Scores, top
 from secateur.ranking.passage_graph import PassageGraph
 from secateur.ranking.scorers import two_step
@@ -34,6 +33,7 @@ class Settings(two_step.Settings):
     )
     entities: int = key("entities of a state that steps go over, the rarest first", low=1, default=1)
     fade: float = key("a state of the k-th best article (from 0) has weight (1 + k) ** -fade", low=0, default=0.0)
+    anywhere: bool = key("a step reaches all passages of other articles, each with worth 1: no edges", default=False)
 
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
@@ -47,10 +47,8 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
         for block in (steps[n : n + size] for n in range(0, len(steps), size)):
             asked = two_step.asked(settings, group, [query for *_, query in block], seed)
             for (state, entity, weight, _), scores in zip(block, asked, strict=True):
-                reached = graph.entity_passages[entity]
-                reached = reached[graph.docs[reached] != graph.docs[state]]
-                about = np.where(graph.about[reached] == entity, 1.0, settings.mention)
-                gain = weight * graph.idf[entity] * about * np.maximum(scores[reached], 0.0)
+                reached, worth = _reached(settings, graph, state, entity)
+                gain = weight * worth * np.maximum(scores[reached], 0.0)
                 gains[row, reached] = np.maximum(gains[row, reached], gain)
     return two_step.second_step(settings, group, questions.queries, first, seed) + settings.step * gains
 
@@ -58,7 +56,7 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
 def _steps(
     settings: Settings, graph: PassageGraph, question: str, states: NDArray[np.int64]
 ) -> list[tuple[int, int, float, str]]:
-    """State, entity, weight and question of each step from some states, without steps that lead to no other article."""
+    """State, entity, weight and question of each step from some states, without edges that lead to no other article."""
     named = graph.occurring_entities(question, settings.longest)
     articles = list(dict.fromkeys(graph.docs[states].tolist()))
     steps = []
@@ -66,20 +64,18 @@ def _steps(
         weight = (1 + articles.index(graph.docs[state])) ** -settings.fade
         bridges = np.setdiff1d(graph.passage_entities[state], named, assume_unique=True)
         rarest = bridges[np.argsort(-graph.idf[bridges], kind="stable")][: settings.entities].tolist()
-        rest = _rest(question, graph.words[state])
-        steps += [(state, e, weight, f"{graph.names[e]} {rest}") for e in rarest if _leads_on(graph, state, e)]
+        rest = two_step.lacking(question, graph.words[state])
+        leading = [e for e in rarest if settings.anywhere or len(_reached(settings, graph, state, e)[0])]
+        steps += [(state, e, weight, f"{graph.names[e]} {rest}") for e in leading]
     return steps
 
 
-def _leads_on(graph: PassageGraph, state: int, entity: int) -> bool:
-    return bool((graph.docs[graph.entity_passages[entity]] != graph.docs[state]).any())
-
-
-def _rest(question: str, known: frozenset[str]) -> str:
-    """The question without the words whose content a passage has: function words stay.
-
-    >>> _rest("Where was the director of Free Guy born?", frozenset({"free", "guy", "director"}))
-    'Where was the of born?'
-    """
-    contents: Sequence[tuple[str, frozenset[str]]] = [(word, content_words(word)) for word in question.split()]
-    return " ".join(word for word, content in contents if not content or not content <= known)
+def _reached(
+    settings: Settings, graph: PassageGraph, state: int, entity: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Passages of other articles that a step leads to, and its worth at each per unit of z."""
+    passages = np.arange(len(graph.docs)) if settings.anywhere else graph.entity_passages[entity]
+    passages = passages[graph.docs[passages] != graph.docs[state]]
+    if settings.anywhere:
+        return passages, np.ones(len(passages))
+    return passages, graph.idf[entity] * np.where(graph.about[passages] == entity, 1.0, settings.mention)

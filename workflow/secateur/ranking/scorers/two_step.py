@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from secateur.core.fields import key
-from secateur.models.units import content_words
+from secateur.models.units import content_words, word_list
 from secateur.models.words import is_cased
 from secateur.ranking.group import Group, Questions, Scores, z_scores
 from secateur.ranking.mentions import mentions_of
@@ -39,6 +39,9 @@ class Settings:
     skipped: tuple[str, ...] = key("capitalised words that do not begin a name", default=())
     named: float = key("gain of passages of an article that the question names, times its idf", low=0, default=0.0)
     longest: int = key("most words of a name in a question", low=1, default=8)
+    rest: bool = key(
+        "the second step asks for the words of the question that the line lacks, not for all", default=False
+    )
 
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
@@ -97,7 +100,18 @@ def names_graph(settings: Settings, group: Group) -> PassageGraph:
 def _expanded(settings: Settings, question: str, line: str, title: str) -> str:
     """The question with what a line adds to it: all of a line without a name, where no capitals mark names."""
     names = names_in(f"{title}. {line}", frozenset(settings.joins), frozenset(settings.skipped))
+    asked_for = lacking(question, frozenset(word_list(f"{title} {line}"))) if settings.rest else question
     if settings.adds == "text" or (not names and not is_cased(line)):
-        return f"{question} {title} {line}"
+        return f"{asked_for} {title} {line}"
     question_words = content_words(question)
-    return " ".join([question, *(name for name in dict.fromkeys(names) if not content_words(name) <= question_words)])
+    return " ".join([asked_for, *(name for name in dict.fromkeys(names) if not content_words(name) <= question_words)])
+
+
+def lacking(question: str, known: frozenset[str]) -> str:
+    """The question without the words whose content a passage has: function words stay.
+
+    >>> lacking("Where was the director of Free Guy born?", frozenset({"free", "guy", "director"}))
+    'Where was the of born?'
+    """
+    contents: Sequence[tuple[str, frozenset[str]]] = [(word, content_words(word)) for word in question.split()]
+    return " ".join(word for word, content in contents if not content or not content <= known)
