@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,8 @@ RULES = {
     "index_peer": {"characters": None},
     "judge_answers": {"answered": None},
 }
-COEFFICIENTS = Coefficients("a reference machine", 0.5, RULES, {"score_candidates": {"pairs": 100.0}})
+TOKENS, DISK, MEMORY = {"score_candidates": {"pairs": 100.0}}, {"bytes": 96}, {"job": 1000, "passages": 10}
+COEFFICIENTS = Coefficients("a reference machine", 0.5, RULES, TOKENS, DISK, MEMORY)
 
 
 @pytest.fixture
@@ -99,8 +101,8 @@ def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(sized, pick, expe
 @pytest.mark.parametrize(
     ("rankers", "requeries", "characters"),
     [
-        ("multihop", 4 * 4, 0),  # two_step, named, with text, and requery
-        ("multihop_standard", 4 * 4, 60),  # late interaction too
+        ("multihop", 6 * 4, 0),  # two_step, named, the rest, with text; requery with edges and without
+        ("multihop_standard", 6 * 4, 60),  # late interaction too
         ("sentences", 0, 0),
     ],
 )
@@ -210,7 +212,7 @@ def test_the_first_job_of_a_rule_embeds_a_corpus_and_later_ones_read_the_cache(p
         record("rank_passages", folder, [f"{folder}/rankings.parquet"], {}, finished=f"2026-01-0{n}T00:00:00+00:00")
     assert [done.sizes["unseen"] for done in pace.jobs_here(RESULTS)] == [1000, 0]
     rules = {"rank_passages": {"unseen": 0.1}}
-    coefficients = Coefficients("", 0.0, rules, {})
+    coefficients = Coefficients("", 0.0, rules, {}, {}, {})
     data("large", 1000, 2)
     jobs = [job("rank_passages", f"{name}/{name}/rankings/lexical/{n}") for name in ("toy", "large") for n in (1, 2)]
     foretold = costs.estimate(jobs, pace.jobs_here(RESULTS), coefficients, Path("conf"), [])
@@ -227,6 +229,36 @@ def test_a_record_counts_the_pairs_and_questions_that_a_language_model_read(proj
     assert (done.sizes["pairs"], done.sizes["answered"], done.tokens, done.experiment) == (50, 3, 5, "tiny")
     assert done.sizes["questions"] == 3  # a third of nine
     assert done.kind == "statistics/minilm.utility.smollm2.quick"
+
+
+def test_disk_is_of_all_corpora_that_are_embedded_and_memory_of_the_largest_and_a_small_machine_is_told(project):
+    for name, passages in (("toy", 10), ("small", 3), ("large", 100)):
+        data(name, passages, 1)
+    jobs = [job("build_codebook", f"toy/codebook/a.b{part}") for part in ("", "/0of2", "/1of2")]
+    jobs += [
+        job("rank_passages", "small/small/rankings/lexical/minilm.sentences"),
+        job("assemble_contexts", "large/large/contexts"),
+    ]
+    estimate = estimated(*jobs)
+    assert (estimate.disk, estimate.memory) == (96 * 130, 1100)
+    assert "about 2.00 GB of disk, 1.5 GB of memory" in replace(estimate, disk=2e9, memory=1.5e9).summary(2)
+    assert estimate.beyond(free=96 * 130, memory=1100) == []
+    short = estimate.beyond(free=96 * 130 - 1, memory=1099)
+    assert "of disk are free: too few" in short[0]
+    assert "of memory: too few" in short[1]
+    assert "disk" not in estimated(jobs[-1]).summary(2)
+
+
+def test_a_job_that_joins_the_shards_of_its_rule_reads_nothing_and_tells_no_pace(project):
+    data("toy", 1000, 2)
+    for part in ("/0of2", "/1of2", ""):
+        folder = f"results/toy/codebook/a.b{part}"
+        record("build_codebook", folder, [f"{folder}/edges.parquet"], {}, cpu_seconds=7.0)
+    assert len(pace.jobs_here(RESULTS)) == 2
+    rules = {"build_codebook": {"job": 1.0, "characters": 0.01}}
+    jobs = [job("build_codebook", f"toy/codebook/c.d{part}") for part in ("/0of2", "/1of2", "")]
+    found = costs.estimate(jobs, [], Coefficients("", 0.0, rules, {}, {}, {}), Path("conf"), [])
+    assert [done.seconds for done in found.jobs] == [51.0, 51.0, 1.0]
 
 
 def test_what_the_times_rest_on_is_counted_and_what_is_unknown_is_named(project):

@@ -131,7 +131,8 @@ def plan(experiment: Experiment, changed: Overrides = None) -> None:
         print("nothing to do")
         return
     print(f"{aligned(estimate.rows)}\n\n{estimate.summary(os.cpu_count() or 1)}")
-    for line in _beyond(experiment, changed or (), estimate):
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for line in [*estimate.beyond(shutil.disk_usage(".").free, memory), *_beyond(experiment, changed or (), estimate)]:
         print(line)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from secateur.core.layout import data_of
+from secateur.core.layout import beside, data_of, passages
 from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
 from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
 from secateur.planning.plan import Variant
@@ -18,6 +18,8 @@ from secateur.planning.snakemake_output import Job
 __all__ = ["Estimate", "Foretold", "estimate"]
 
 PREPARING = ("prepare_corpus", "prepare_dataset")
+SHOWN = 1e7  # bytes from which disk and memory are worth a clause
+EMBEDDING = ("build_codebook", "rank_passages", "rank_by_graph")  # rules that embed a corpus
 SCORING = "score_candidates"  # the rule in which a language model reads pairs of question and passage
 HERE, SHIPPED = "jobs that ran here", "shipped coefficients"
 ABSENT, NEW = "data not here yet", "no job of the rule ran here"  # why a time is unknown
@@ -62,7 +64,13 @@ def estimate(
         reason = None if known else unmeasured(conf, job.rule, job.record, overrides)
         foretold.append(_foretold(job, sizes, paces, reason))
     pairs = [read.get(job.record, {}).get("pairs") for job in jobs if job.rule == SCORING]
-    return Estimate(foretold, None if None in pairs else math.ceil(sum(pairs)))
+    embedded = {data_of(job.record)[0] for job in jobs if job.rule in EMBEDDING}
+    corpora = [data.sizes(beside(passages({"corpus": corpus}), "run.json")) for corpus in sorted(embedded)]
+    disk, memory = (
+        [total(bytes_, sizes) or 0 for sizes in corpora] for bytes_ in (coefficients.disk, coefficients.memory)
+    )
+    read_pairs = None if None in pairs else math.ceil(sum(pairs))
+    return Estimate(foretold, read_pairs, sum(disk), max(memory, default=0))
 
 
 def _foretold(job: Job, sizes: Sizes | None, paces: Paces, reason: str | None = None) -> Foretold:
@@ -81,11 +89,14 @@ def _foretold(job: Job, sizes: Sizes | None, paces: Paces, reason: str | None = 
 class Estimate:
     """The cost of jobs that would run.
 
-    pairs: of question and passage that a language model will read, at most; None if unknown.
+    pairs: of question and passage that a language model will read, at most; None if unknown. disk, memory: bytes that
+    corpora embedded by these jobs take on disk, and in memory in one job, without models; 0 if unknown.
     """
 
     jobs: Sequence[Foretold]
     pairs: int | None = None
+    disk: float = 0.0
+    memory: float = 0.0
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -124,6 +135,10 @@ class Estimate:
             minutes = self.seconds / 60
             time = f"about {minutes:.1f} minutes of one core, at least {minutes / cores:.1f} on {cores}"
             clauses.append(f"{time}, by {_counts(known)}")
+        if self.disk >= SHOWN:
+            clauses.append(
+                f"about {self.disk / 1e9:.2f} GB of disk, {self.memory / 1e9:.1f} GB of memory in the largest job"
+            )
         for reason in (NEW, ABSENT, ENDPOINT, ANOTHER):
             if rules := Counter(job.rule for job in self.jobs if job.basis == reason):
                 clauses.append(f"time unknown of {rules.total()} jobs ({reason}): {', '.join(rules)}")
@@ -133,6 +148,20 @@ class Estimate:
         elif scoring:
             clauses.append(f"a language model reads at most {self.pairs:,} pairs of question and passage")
         return "; ".join(clauses)
+
+    def beyond(self, free: float, memory: float) -> list[str]:
+        """What this machine lacks, in sentences. free: bytes of disk; memory: bytes in all."""
+        lacking = []
+        if self.disk > free:
+            lacking.append(
+                f"{free / 1e9:.1f} GB of disk are free: too few. Fix: `secateur clean`, or a folder on another disk."
+            )
+        if self.memory > memory:
+            lacking.append(
+                f"this machine has {memory / 1e9:.1f} GB of memory: too few. Fix: a larger one, or the rankers of "
+                "docs/cluster.md for corpora beyond memory."
+            )
+        return lacking
 
 
 def _counts(basis: Counter) -> str:

@@ -29,12 +29,18 @@ BY_OPTIONS = ("index_peer", "ask_peer")  # one peer takes up to forty times anot
 
 @dataclass(frozen=True)
 class Coefficients:
-    """data/costs.yaml. rules, tokens: coefficient by rule and size; start: CPU seconds of a job outside its stage."""
+    """data/costs.yaml.
+
+    rules, tokens: coefficient by rule and size; start: CPU seconds of a job outside its stage; disk, memory: bytes by size
+    of a corpus, on disk in all and in memory at most.
+    """
 
     machine: str
     start: float
     rules: Mapping[str, Mapping[str, float | None]]
     tokens: Mapping[str, Mapping[str, float]]
+    disk: Mapping[str, float]
+    memory: Mapping[str, float]
 
     def seconds(self, rule: str, sizes: Sizes | None) -> float | None:
         """Reference seconds of a job's stage; None if a size is unknown. A coefficient that is null counts as 1."""
