@@ -68,7 +68,7 @@ test: $(READY)  ## run the fast tests of all parts
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-slow: $(READY)  ## run the slow tests: chaos, a SLURM cluster, a browser, the wheel, planted keys, CPU kernels
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -rs -m slow tests
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -rs -m slow tests $(ARGS)
 
 lint: $(READY)  ## run ruff, snakefmt and snakemake --lint
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -4,7 +4,7 @@ The best passages of the first step are states. A step leads from a state, over 
 to passages of other articles that share it. It asks a question of its own: the entity's name, and those words of the
 question that the state lacks. A passage gains its z-score under that question, times the entity's idf (a penalty on hubs),
 more in an article about the entity. Without steps this is `two_step`. With `anywhere` the same questions are asked of all
-passages of other articles, and no idf counts: what is left over that is due to the edges.
+passages of other articles and no idf counts: the matched baseline, which lacks the edges alone.
 """
 
 from dataclasses import dataclass
