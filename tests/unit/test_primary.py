@@ -31,8 +31,8 @@ CFG = SimpleNamespace(permutations=500, min_units=5, seed=7)
 # --- what the rows of a declared pair differ in ------------------------------------------------------------
 
 SECOND = {"lines", "adds", "weight", "decay"}  # the second question of `two_step`
-DIFFERS = {
-    "edges": {"anywhere"},  # the word of a declaration: the settings that may differ, and no other
+DIFFERS = {  # the word of a declaration: the settings that may differ, and no other
+    "edges": {"anywhere"},
     "steps": {"kind", "width", "step", "mention", "entities", "fade"},
     "graph": {"kind", "w_run", "w_line", "walk", "keep", *SECOND},  # `keep`: more passages than any budget holds
 }
