@@ -228,6 +228,10 @@ def test_masses_are_those_of_power_iteration(damping):
             mass = damping * mass @ steps + (1 - damping) * start
         assert np.abs(own - mass).sum() <= 1e-10
     np.testing.assert_allclose(found.sum(1), 1)
+    restart[1] = np.nan  # a question without any restart: it ends, and changes no other
+    with_nan = pagerank.masses(graph.steps, restart, damping, 1e-10)
+    np.testing.assert_array_equal(np.isnan(with_nan).all(1), [False, True, False, False])
+    np.testing.assert_array_equal(with_nan[[0, 2, 3]], found[[0, 2, 3]])
 
 
 # --- the stage that finds names ---------------------------------------------------------------------

@@ -83,7 +83,9 @@ def masses(steps: tuple, restart: NDArray[np.float64], damping: float, tolerance
         len(restart)
     )  # questions whose residual is too large yet: the columns of mass, residual and change
     while len(open_):
-        ends = np.ascontiguousarray(np.abs(residual).T).sum(1) <= tolerance / 2  # NumPy adds rows up one by one
+        ends = ~(
+            np.ascontiguousarray(np.abs(residual).T).sum(1) > tolerance / 2
+        )  # row by row; what is not finite ends too
         if ends.any():
             solved[:, open_[ends]] = mass[:, ends]
             rest = (np.compress(~ends, of, axis=-1) for of in (open_, mass, residual, change))
@@ -99,5 +101,5 @@ def masses(steps: tuple, restart: NDArray[np.float64], damping: float, tolerance
 
 
 def _product(matrix, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A sparse matrix times columns. SciPy is twice as fast with one column as a vector, and adds up in the same order."""
+    """A sparse matrix times columns. A single column is multiplied as a vector, which is faster and adds up in the same order."""
     return (matrix @ columns[:, 0])[:, None] if columns.shape[1] == 1 else matrix @ columns
