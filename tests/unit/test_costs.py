@@ -41,7 +41,8 @@ COEFFICIENTS = Coefficients("a reference machine", 0.5, RULES, TOKENS, DISK, MEM
 def project(tmp_path, monkeypatch) -> Path:
     """An empty project, with options of its data sets."""
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(CONF / "dataset", "conf/dataset")
+    for group in ("dataset", "rankers"):
+        shutil.copytree(CONF / group, f"conf/{group}")
     for name in ("toy", "small", "large"):
         Path(f"conf/dataset/{name}.yaml").write_text("defaults: [toy_documents, _self_]\n")
     return tmp_path
@@ -87,7 +88,6 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
 @pytest.fixture
 def sized(project):
     """A function: a size of a job on a list of rankers."""
-    shutil.copytree(CONF / "rankers", "conf/rankers")
     data("toy", 6, 4)
     known = Data(Path("conf"))
     return lambda job, size: known.sizes(f"results/toy/toy/{job}/run.json")[size]
