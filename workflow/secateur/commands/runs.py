@@ -229,7 +229,7 @@ def clean(
     cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
     listed = {str(path): (why, [path]) for path, why in orphaned(Path(), cache)}
     for name, paths in unread(cache, days).items():
-        listed[f"{cache / name}/..."] = (f"{len(paths)} entries, not used for {days:g} days", paths)
+        listed[f"{cache / name}/..."] = (f"{len(paths)} entries; the file system notes no use for {days:g} days", paths)
     sizes = {place: sum(map(size, paths)) for place, (_, paths) in listed.items()}
     rows = [{"MB": f"{sizes[place] / 1e6:.1f}", "path": place, "why": why} for place, (why, _) in listed.items()]
     print(aligned(rows) if rows else "nothing to delete")
