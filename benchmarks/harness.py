@@ -1,5 +1,6 @@
-"""What every benchmark shares: interleaved timing in one run, the printed table, the JSON file."""
+"""What every benchmark shares: interleaved timing in one run, data sets of a mirror, the printed table, the JSON file."""
 
+import gzip
 import json
 import os
 import platform
@@ -7,10 +8,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-__all__ = ["Figure", "cpu_seconds", "publish"]
+from secateur.config import compose
+from secateur.datasets import loaders
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "bench"
+__all__ = ["ROOT", "Figure", "cpu_seconds", "mirrored", "publish"]
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "results" / "bench"
 
 
 @dataclass(frozen=True)
@@ -73,3 +79,22 @@ def _verdict(row: dict) -> str:
         return ""
     verdict = "holds" if row["holds"] else "does not hold"
     return f"; ratio {row['ratio']:.3f}, goal {row['direction']} {row['goal']}: {verdict}"
+
+
+def mirrored(spec, name: str, unit: str | None = None):
+    """(passages in reading order, questions with their evidence) of a multi-hop data set, from the mirror.
+
+    spec: an option of conf/dataset. unit: sentence or paragraph, in place of that of the option.
+    """
+    mirror, corpus = Path(os.environ["SECATEUR_MIRROR"]), compose.option(ROOT / "conf", "corpus", spec.corpus)
+    formats = [{"kind": form} if isinstance(form, str) else dict(form) for form in (corpus.format, spec.format)]
+    formats = [form | ({"unit": unit} if unit else {}) for form in formats]
+    with TemporaryDirectory() as folder:
+        paths = {file: Path(folder) / file for file in {*corpus.files, *spec.files}}
+        for path in paths.values():
+            path.write_bytes(gzip.decompress((mirror / f"{path.name}.gz").read_bytes()))
+        kind = loaders.format_of(formats[0])
+        files = loaders.named_files(kind.CORPUS_FILES, [paths[file] for file in corpus.files])
+        passages = loaders.load_corpus(formats[0], files).passages.sort("doc_id", "position")
+        files = loaders.named_files(kind.QUESTION_FILES, [paths[file] for file in spec.files])
+        return passages, loaders.load_questions(formats[1], name, files, passages)

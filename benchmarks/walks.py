@@ -5,22 +5,19 @@ of the question), as many draws for each. `named_two_step` and `requery` differ 
 from the same base, the sum of z-scores of BM25 (title and text) and cosine; no triple is needed.
 """
 
-import gzip
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
-from harness import Figure, cpu_seconds, publish
+from harness import Figure, cpu_seconds, mirrored, publish
 
 from secateur.config import compose, plugins
-from secateur.datasets import loaders
 from secateur.evaluation.folds import folds_of
 from secateur.evaluation.resampling import paired
 from secateur.evaluation.retrieval import by_hop
@@ -139,17 +136,7 @@ class Set:
 
 def load(name: str, naming, embedder: Embedder) -> Set:
     """A set of the mirror."""
-    spec, mirror = option("dataset", name), Path(os.environ["SECATEUR_MIRROR"])
-    corpus = option("corpus", spec.corpus)
-    with TemporaryDirectory() as folder:
-        paths = {file: Path(folder) / file for file in {*corpus.files, *spec.files}}
-        for path in paths.values():
-            path.write_bytes(gzip.decompress((mirror / f"{path.name}.gz").read_bytes()))
-        kind = loaders.format_of(corpus.format)
-        files = loaders.named_files(kind.CORPUS_FILES, [paths[file] for file in corpus.files])
-        passages = loaders.load_corpus(corpus.format, files).passages.sort("doc_id", "position")
-        files = loaders.named_files(kind.QUESTION_FILES, [paths[file] for file in spec.files])
-        asked = loaders.load_questions(spec.format, name, files, passages)
+    passages, asked = mirrored(option("dataset", name), name)
     names, docs = np.unique(passages["doc_id"].to_numpy(), return_inverse=True)
     place = {doc: n for n, doc in enumerate(names.tolist())}
     gold = {}

@@ -62,7 +62,7 @@ def server():
 
 def test_every_address_is_the_raw_form_of_its_source():
     registry = load_registry(REGISTRY)
-    assert len(registry) == 28
+    assert len(registry) == 29
     for file in registry.values():
         repository, _, rest = file.source.partition("@")
         commit, _, path = rest.partition(":")

@@ -98,3 +98,11 @@ def test_what_a_passage_says_is_not_asked_again():
     known = frozenset({"free", "guy", "director"})
     assert lacking("Where was the director of Free Guy born?", known) == "Where was the of born?"
     assert lacking("谁创办茶厂？", known) == "谁创办茶厂？"
+
+
+def test_the_best_after_the_first_round_ask_in_the_second():
+    """Free Guy names Shawn Levy, whose article names Montreal: only a second round asks for the city."""
+    question = "How large is the port of the city where the director of Free Guy was born?"
+    once, twice = (gains(width=2, anywhere=True, question=question, rounds=rounds) for rounds in (1, 2))
+    assert (twice >= once - 1e-12).all()
+    assert twice[4] > once[4] > 0  # Montreal has a port

@@ -10,7 +10,10 @@ def rankers_of(wildcards):
 def ranker_files(wildcards):
     """The user's files that rankers read, such as imported rankings."""
     fix = f"correct conf/rankers/{wildcards.rankers}.yaml"
-    paths = [spec[name] for ranker, spec in rankers_of(wildcards) for name in ranker.FILES]
+    settings = [
+        (ranker, plugins.settings("ranker", spec, "conf/rankers", "scorers")) for ranker, spec in rankers_of(wildcards)
+    ]
+    paths = [getattr(of, name) for ranker, of in settings for name in ranker.FILES]
     return [or_stop(sources.existing)(path, fix) for path in paths]
 
 

@@ -11,6 +11,7 @@ from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import Spec, format_of
 from secateur.datasets.registry import load_registry
 from secateur.datasets.texts import is_hidden
+from secateur.models.locate import locate
 
 __all__ = [
     "MODELS",
@@ -31,10 +32,11 @@ FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
 
 
 def existing(path: str | None, fix: str) -> str:
-    """The path of a file that no rule writes. Raises SecateurError, with the fix, if there is no such file."""
-    if path is None or not Path(path).is_file():
+    """The path of a file that no rule writes, or of one inside a package. Raises SecateurError, with the fix, if it is missing."""
+    file = Path(locate(path)) if path else None
+    if file is None or not file.is_file():
         raise SecateurError(f"{path}: no such file. Fix: {fix}.")
-    return path
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
 def listed_files(names: Iterable[str]) -> list[str]:

@@ -33,6 +33,7 @@ class Settings(two_step.Settings):
     )
     entities: int = key("entities of a state that steps go over, the rarest first", low=1, default=1)
     fade: float = key("a state of the k-th best article (from 0) has weight (1 + k) ** -fade", low=0, default=0.0)
+    rounds: int = key("times that the best passages ask, each after the gains of those before", low=1, default=1)
     anywhere: bool = key("a step reaches all passages of other articles, each with worth 1: no edges", default=False)
 
 
@@ -40,17 +41,33 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
     """Scores of two_step + step * max over steps of (1 + article) ** -fade * idf * max(z(its question), 0)."""
     first = two_step.first_step(settings, group, questions.queries, seed)
     graph = two_step.names_graph(settings, group)
+    second = two_step.second_step(settings, group, questions.queries, first, seed)
     gains = np.zeros_like(first)
     for row, question in enumerate(questions.queries):
-        steps = _steps(settings, graph, question, top(first[row], settings.width))
-        size = max(1, CELLS // max(1, len(group.texts)))
-        for block in (steps[n : n + size] for n in range(0, len(steps), size)):
-            asked = two_step.asked(settings, group, [query for *_, query in block], seed)
-            for (state, entity, weight, _), scores in zip(block, asked, strict=True):
-                reached, worth = _reached(settings, graph, state, entity)
-                gain = weight * worth * np.maximum(scores[reached], 0.0)
-                gains[row, reached] = np.maximum(gains[row, reached], gain)
-    return two_step.second_step(settings, group, questions.queries, first, seed) + settings.step * gains
+        best = first[row]
+        for _ in range(settings.rounds):
+            _walk(settings, group, graph, question, top(best, settings.width), gains[row], seed)
+            best = second[row] + settings.step * gains[row]
+    return second + settings.step * gains
+
+
+def _walk(
+    settings: Settings,
+    group: Group,
+    graph: PassageGraph,
+    question: str,
+    states: NDArray[np.int64],
+    gains: NDArray[np.float64],
+    seed: int,
+) -> None:
+    """Raises the (passages,) gains to those of the steps from some states."""
+    steps = _steps(settings, graph, question, states)
+    size = max(1, CELLS // max(1, len(group.texts)))
+    for block in (steps[n : n + size] for n in range(0, len(steps), size)):
+        asked = two_step.asked(settings, group, [query for *_, query in block], seed)
+        for (state, entity, weight, _), scores in zip(block, asked, strict=True):
+            reached, worth = _reached(settings, graph, state, entity)
+            gains[reached] = np.maximum(gains[reached], weight * worth * np.maximum(scores[reached], 0.0))
 
 
 def _steps(

@@ -1,0 +1,187 @@
+"""The second look: features, trees, the model's file, folds, and the ranker that reads them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from secateur.config import compose, plugins
+from secateur.core.errors import SecateurError
+from secateur.models.locate import locate
+from secateur.ranking.group import Group, Questions
+from secateur.ranking.look import Chain, Look
+from secateur.ranking.scorers import second_look
+from secateur.ranking.second_look import Example, Model, fit, looked
+from secateur.ranking.trees import Trees, fitted
+
+CONF = Path(__file__).parents[2] / "conf"
+TEXTS = [
+    "Free Guy is a film that Shawn Levy directed.",
+    "Shawn Levy was born in Montreal.",
+    "Montreal is a city on the Saint Lawrence.",
+    "The Big Fire is a film about a fire in Ghent.",
+    "Ghent has a harbour. It was founded by monks.",
+    "A harbour is where ships rest.",
+]
+TITLES = ["Free Guy", "Shawn Levy", "Montreal", "The Big Fire", "Ghent", "Harbour"]
+QUESTIONS = ["Where was the director of Free Guy born?", "Who founded the city of The Big Fire?", "What is a harbour?"]
+GOLD = [frozenset({0, 1}), frozenset({3, 4}), frozenset({5})]
+
+
+def embed(texts):
+    """Bags of letter trigrams of length one: deterministic, and alike for texts that share words."""
+    vectors = np.zeros((len(texts), 64), np.float32)
+    for row, text in zip(vectors, texts, strict=True):
+        for n in range(len(text) - 2):
+            row[sum(text[n : n + 3].lower().encode()) % 64] += 1
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+
+
+def group(order=range(6)) -> Group:
+    order = list(order)
+    return Group([TEXTS[n] for n in order], [TITLES[n] for n in order], np.arange(len(order)), embed)
+
+
+@pytest.fixture(scope="module")
+def settings():
+    spec = compose.option(CONF, "rankers", "multihop").scorers["second_look"]
+    return plugins.settings("ranker", spec, "conf/rankers", "second_look")
+
+
+@pytest.fixture(scope="module")
+def example(settings) -> Example:
+    """Each question eight times, so that trees have something to split."""
+    return Example(Look(settings, group(), 7), QUESTIONS * 8, GOLD * 8)
+
+
+@pytest.fixture(scope="module")
+def model(example) -> Model:
+    return fit([example], 2)
+
+
+def test_trees_equal_scikit_learn():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(400, 5)).astype(np.float32)
+    labels = features[:, 0] * features[:, 1] > 0.2
+    trees = fitted(features, labels, (0, 1), max_iter=20)
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    expected = [
+        HistGradientBoostingClassifier(random_state=seed, max_iter=20).fit(features, labels).predict_proba(features)
+        for seed in (0, 1)
+    ]
+    assert np.allclose(trees.probabilities(features), np.mean(expected, 0)[:, 1], atol=1e-6)
+    assert trees.roots.shape == (2, 20)
+
+
+def test_the_model_survives_its_file(model, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    read = Model.load(path)
+    assert read.share == model.share
+    for one, other in zip(model.passes, read.passes, strict=True):
+        for name, array in one.arrays("p").items():
+            assert np.array_equal(array, other.arrays("p")[name])
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", None])
+def test_another_file_is_refused(content, tmp_path):
+    path = tmp_path / "model.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SecateurError, match="holds no model of a second look"):
+        Model.load(path)
+
+
+def test_a_model_learns_what_it_was_shown(model, example):
+    rows = example.look.rankings(QUESTIONS)
+    for n, gold in enumerate(GOLD):
+        seen, p = looked(model, example.look, QUESTIONS[n], {name: part[n] for name, part in rows.items()})
+        best = set(seen.places[np.argsort(-p, kind="stable")[: len(gold)]].tolist())
+        assert best == set(gold)
+
+
+def test_the_share_is_the_mean_of_one_over_gold_passages(model):
+    assert model.share == pytest.approx((1 / 2 + 1 / 2 + 1) / 3)
+
+
+def test_a_question_never_meets_a_model_that_was_fitted_on_it(example, monkeypatch):
+    from secateur.ranking import second_look as module
+
+    trained: list[set[int]] = []
+    monkeypatch.setattr(module, "_fitted", lambda seen, labels: trained.append({id(s) for s in seen}) or Constant())
+    seen = [object_with_features(n) for n in range(10)]
+    module._by_folds(seen, [np.array([True])] * 10, [n % 5 for n in range(10)])
+    for fold, used in enumerate(trained):
+        held_out = {id(seen[n]) for n in range(10) if n % 5 == fold}
+        assert not used & held_out
+        assert len(used) == 8
+
+
+class Constant:
+    def probabilities(self, features):
+        return np.full(len(features), 0.5)
+
+
+def object_with_features(n):
+    from secateur.ranking.look import Seen
+
+    return Seen(np.array([n]), np.zeros((1, 3), np.float32))
+
+
+def test_a_question_alone_equals_itself_in_company(settings):
+    together = second_look.score(settings, group(), Questions(QUESTIONS), 7)
+    for n, question in enumerate(QUESTIONS):
+        alone = second_look.score(settings, group(), Questions([question]), 7)
+        assert np.array_equal(alone[0], together[n])
+
+
+def test_scores_are_shares_of_what_was_looked_at_and_below_minus_one_elsewhere(settings):
+    from dataclasses import replace
+
+    narrow = replace(settings, candidates=1, width=1, entities=1)
+    scores = second_look.score(narrow, group(), Questions(QUESTIONS), 7)
+    share = Model.load(Path(locate(settings.weights))).share
+    looked_at = scores >= 0
+    assert looked_at.any(1).all() and not looked_at.all()
+    assert (scores[looked_at] <= share).all() and (scores[~looked_at] <= -1).all()
+
+
+def test_no_feature_depends_on_the_order_of_passages(settings):
+    """Places, ids and ties apart, the candidates of a question are described alike wherever they stand."""
+    order = [3, 5, 1, 0, 4, 2]
+    for question in QUESTIONS:
+        seen = []
+        for places in (range(6), order):
+            look = Look(settings, group(places), 7)
+            scores = {name: part[0] for name, part in look.rankings([question]).items()}
+            one = look.seen(question, scores, look.first_chain(scores))
+            named = [list(places)[n] for n in one.places.tolist()]
+            seen.append(one.features[np.argsort(named)])
+        assert np.allclose(seen[0], seen[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("texts", [["One passage alone."], ["Same.", "Same.", "Same."], ["", "A text."]])
+def test_few_and_equal_passages_are_ranked(settings, texts):
+    few = Group(texts, [""] * len(texts), np.arange(len(texts)), embed)
+    scores = second_look.score(settings, few, Questions(["What is a passage?"]), 7)
+    assert scores.shape == (1, len(texts)) and np.isfinite(scores).all()
+
+
+def test_the_next_chain_is_the_most_probable(settings):
+    look = Look(settings, group(), 7)
+    scores = {name: part[0] for name, part in look.rankings([QUESTIONS[0]]).items()}
+    seen = look.seen(QUESTIONS[0], scores, look.first_chain(scores))
+    p = np.linspace(0, 1, len(seen.places))
+    chain = look.next_chain(seen, p)
+    assert chain.places == seen.places[::-1][: settings.width].tolist()
+    assert chain.weights == sorted(p.tolist(), reverse=True)[: settings.width]
+    assert isinstance(chain, Chain) and chain.probabilities[int(seen.places[-1])] == 1
+
+
+def test_the_shipped_model_is_small_and_whole(settings):
+    path = Path(locate(settings.weights))
+    model = Model.load(path)
+    assert path.stat().st_size < 500_000
+    assert len(model.passes) == 2 and all(isinstance(trees, Trees) for trees in model.passes)
+    assert 0.3 < model.share < 0.6

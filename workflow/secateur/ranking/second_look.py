@@ -1,0 +1,122 @@
+"""The model of a second look: p(evidence | question, passage, chain), fitted on questions with gold passages.
+
+The first pass reads the chain of the plain rankings, each later pass the chain that the pass before it found most probable.
+A question never sees a model that was fitted on it: passes after the first are fitted to probabilities by folds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from secateur.core.artifacts import atomic
+from secateur.core.errors import SecateurError
+from secateur.ranking.look import Look, Seen
+from secateur.ranking.trees import Trees, fitted
+
+__all__ = ["FOLDS", "Example", "Model", "fit", "looked"]
+
+FOLDS = 5
+SETTINGS = {  # small trees and few of them: choosing sets have some hundred questions
+    "max_iter": 200,
+    "learning_rate": 0.06,
+    "max_leaf_nodes": 12,
+    "min_samples_leaf": 40,
+    "l2_regularization": 10.0,
+    "max_features": 0.5,
+}
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Trees of each pass; share: mean of 1 / gold passages over the questions that it was fitted on."""
+
+    passes: tuple[Trees, ...]
+    share: float
+
+    def save(self, path: Path) -> None:
+        """Writes the model as a compressed NumPy file."""
+        arrays = {name: part for n, trees in enumerate(self.passes) for name, part in trees.arrays(str(n)).items()}
+        with atomic(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, share=np.array(self.share), **arrays)
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def load(cls, path: Path) -> "Model":
+        """Reads a model. Raises SecateurError for a file that holds none."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+            count = len({name.partition(".")[0] for name in arrays if "." in name})
+            return cls(tuple(Trees.of_arrays(arrays, str(n)) for n in range(count)), float(arrays["share"]))
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+            raise SecateurError(
+                f"{path}: holds no model of a second look ({error}). Fix: name a file that `secateur fit` wrote."
+            ) from error
+
+
+@dataclass(frozen=True)
+class Example:
+    """Questions over one group of passages, with the places of their gold passages, to fit a model on."""
+
+    look: Look
+    questions: Sequence[str]
+    gold: Sequence[frozenset[int]]
+
+
+def looked(model: Model, look: Look, question: str, scores: dict[str, NDArray[np.float64]]) -> tuple[Seen, NDArray]:
+    """The candidates of a question and p(evidence) of each. scores: of its rankings, as `Look.rankings` has them."""
+    chain = look.first_chain(scores)
+    for trees in model.passes:
+        seen = look.seen(question, scores, chain)
+        probabilities = trees.probabilities(seen.features)
+        chain = look.next_chain(seen, probabilities)
+    return seen, probabilities
+
+
+def fit(examples: Sequence[Example], passes: int, progress=iter) -> Model:
+    """A model fitted on examples, whose questions fall into folds by their number. progress: wraps a list of questions."""
+    places = [(example, n) for example in examples for n in range(len(example.questions))]
+    ranked = [example.look.rankings(example.questions) for example in examples]
+    scores = [
+        {name: part[n] for name, part in rows.items()}
+        for e, rows in zip(examples, ranked, strict=True)
+        for n in range(len(e.questions))
+    ]
+    chains = [example.look.first_chain(of) for (example, _), of in zip(places, scores, strict=True)]
+    trees: list[Trees] = []
+    for _ in range(passes):
+        seen = [
+            example.look.seen(example.questions[n], of, chain)
+            for (example, n), of, chain in progress(list(zip(places, scores, chains, strict=True)))
+        ]
+        labels = [np.isin(one.places, list(example.gold[n])) for (example, n), one in zip(places, seen, strict=True)]
+        trees.append(_fitted(seen, labels))
+        held_out = _by_folds(seen, labels, [n % FOLDS for _, n in places])
+        chains = [e.look.next_chain(one, p) for (e, _), one, p in zip(places, seen, held_out, strict=True)]
+    shares = [1 / len(gold) for example in examples for gold in example.gold if gold]
+    return Model(tuple(trees), float(np.mean(shares)))
+
+
+def _fitted(seen: Sequence[Seen], labels: Sequence[NDArray[np.bool_]]) -> Trees:
+    return fitted(np.vstack([one.features for one in seen]), np.concatenate(labels), SEEDS, **SETTINGS)
+
+
+def _by_folds(
+    seen: Sequence[Seen], labels: Sequence[NDArray[np.bool_]], folds: Sequence[int]
+) -> list[NDArray[np.float64]]:
+    """Probabilities of the candidates of each question, by a model fitted on the other folds.
+
+    Views of one question (its sentences, its paragraphs, without titles) have one number, and so one fold.
+    """
+    held_out: dict[int, NDArray[np.float64]] = {}
+    for fold in sorted(set(folds)):
+        others = [n for n, of in enumerate(folds) if of != fold]
+        trees = _fitted([seen[n] for n in others], [labels[n] for n in others])
+        held_out |= {n: trees.probabilities(seen[n].features) for n, of in enumerate(folds) if of == fold}
+    return [held_out[n] for n in range(len(seen))]
