@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from secateur.core.pagerank import masses, transitions
 from secateur.peers.adapters import hipporag1
 from secateur.peers.corpus import TracedExtraction
 from secateur.peers.wire import Document, Fact, Prompt
@@ -91,7 +92,7 @@ def test_masses_solve_the_equation(damping):
     steps = weights / np.where(weights.sum(1) > 0, weights.sum(1), 1)[:, None]
     steps[3] = restart
     solved = np.linalg.solve(np.eye(4) - damping * steps.T, (1 - damping) * restart)
-    np.testing.assert_allclose(hipporag1.masses(csr_array(weights), restart, damping), solved, atol=1e-10)
+    np.testing.assert_allclose(masses(transitions(csr_array(weights)), restart, damping), solved, atol=1e-10)
 
 
 def test_a_malformed_reply_names_nothing(capsys):

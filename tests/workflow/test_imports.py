@@ -12,7 +12,7 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # Bottom up: a module imports only what stands in an earlier line. A line is one floor; the modules of a
 # package or of one line may import each other.
 ORDER = [
-    "core.errors core.distinct core.layout core.products core.redaction core.shards",
+    "core.errors core.distinct core.layout core.pagerank core.products core.redaction core.shards",
     "core.fields core.artifacts core.tables.* models.words",
     "core.cache cluster.states cluster.submit",
     "cluster.leftovers cluster.resources",

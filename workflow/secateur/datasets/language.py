@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from secateur.models.words import share_outside_latin, words
 
-__all__ = ["english_only", "is_foreign"]
+__all__ = ["english_only", "is_foreign", "seems_foreign"]
 
 FOREIGN = 0.1  # share of letters outside Latin from which a corpus is said to have them
 # English texts have 3 (dialogues) to 12 % of these words, other languages in Latin letters next to none.
@@ -17,21 +17,26 @@ def is_foreign(texts: Sequence[str]) -> bool:
     return share_outside_latin(texts) >= FOREIGN
 
 
-def english_only(texts: Sequence[str]) -> str:
-    """Warning for texts in another language: which parts read English only, and which read any.
+def seems_foreign(texts: Sequence[str], share: float) -> str:
+    """What tells that texts are in another language than English; empty for English, and for too few words to tell.
 
-    Empty for English, and for too few words to tell.
+    share: of letters outside Latin, above which it is these that tell.
     """
-    if is_foreign(texts):
-        found = f"{share_outside_latin(texts):.0%} of the letters are outside Latin"
-    else:
-        spoken = Counter(word for text in texts for word in words(text) if word.isalpha())
-        share = sum(spoken[word] for word in ENGLISH) / max(spoken.total(), 1)
-        if share >= SHARE or spoken.total() < LEAST:
-            return ""
-        found = f"{share:.1%} of the words are {' or '.join(ENGLISH)}, so the texts seem not to be English"
-    return (
-        f"{found}: the extractor openie, stop words, stemming, words of negation and refusals are English, and evidence counts "
+    outside = share_outside_latin(texts)
+    if outside >= share:
+        return f"{outside:.0%} of the letters are outside Latin"
+    spoken = Counter(word for text in texts for word in words(text) if word.isalpha())
+    frequent = sum(spoken[word] for word in ENGLISH) / max(spoken.total(), 1)
+    if frequent >= SHARE or spoken.total() < LEAST:
+        return ""
+    return f"{frequent:.1%} of the words are {' or '.join(ENGLISH)}, so the texts seem not to be English"
+
+
+def english_only(texts: Sequence[str]) -> str:
+    """Warning for texts in another language: which parts read English only, and which read any; empty for English."""
+    seen = seems_foreign(texts, FOREIGN)
+    return seen and (
+        f"{seen}: the extractor openie, stop words, stemming, words of negation and refusals are English, and evidence counts "
         "other languages' function words as content. In any language: bm25, two_step, the extractor llm, and dense rankings "
         "with a multilingual embedder (docs/methods.md, What is English here)"
     )

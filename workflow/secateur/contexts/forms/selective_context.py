@@ -22,6 +22,7 @@ from secateur.contexts.piece import Form, Material, Piece, Query, Ranked, TextFo
 from secateur.core.cache import RequestCache, digest
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
+from secateur.models.spacy_model import load_spacy
 from secateur.models.words import MOSTLY, PARSER, share_outside_latin
 
 BEFORE = "\n"  # what a passage's first token is predicted from
@@ -92,9 +93,7 @@ class _SelectiveContext(TextForm):
 
     @cached_property
     def _parser(self):
-        import spacy
-
-        return spacy.load(PARSER, exclude=["ner", "lemmatizer"])
+        return load_spacy(PARSER, ("ner", "lemmatizer"), "assembly.form.units=phrases")
 
     def _units(self, text: str) -> list[Span]:
         """The units of a text, with the blanks behind each; together they are the whole text."""

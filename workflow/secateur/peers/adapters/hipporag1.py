@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from secateur.core.fields import key
+from secateur.core.pagerank import masses, transitions
 from secateur.peers.adapters._client import QUESTION, Client, answer_context, joined
 from secateur.peers.wire import Document, Extraction, Prompt, entity_passages
 
@@ -32,7 +33,6 @@ ASKED = 'Name the entities of the question as JSON: {"named_entities": [...]}\nQ
 ANSWER = "Answer the question from the passages.\nPassages:\n"
 SPOKEN = 3  # letters and digits of the shortest phrase with synonyms
 BLOCK = 1024  # phrases compared at once
-ERROR = 1e-12  # of a question's masses, summed
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ class Peer:
         scores = np.zeros(len(texts["passages"]))
         if named:
             linked = (self._client.embed(named) @ vectors.T).argmax(1)
-            mass = masses(load_npz(self._folder / "edges.npz"), restart(counts, linked), self._settings.damping)
+            steps = transitions(load_npz(self._folder / "edges.npz"))
+            mass = masses(steps, restart(counts, linked), self._settings.damping)
             scores = counts @ mass
         best = np.argsort(-scores, kind="stable")[: self._settings.qa_top_k]
         self._client.ask(f"{ANSWER}{joined(texts['passages'][n] for n in best)}{QUESTION}{question}")
@@ -157,20 +158,6 @@ def restart(counts, linked: Sequence[int]) -> NDArray[np.float64]:
     weights = np.zeros(counts.shape[1])
     weights[linked] = 1 / np.bincount(counts.indices, minlength=counts.shape[1])[linked]
     return weights / weights.sum()
-
-
-def masses(edges, restart: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    """The stationary mass of each phrase: p = (1 - d) restart + d p S; a phrase without an edge restarts."""
-    from scipy.sparse import diags_array
-
-    degrees = edges.sum(1)
-    steps = (diags_array(1 / np.where(degrees > 0, degrees, 1)) @ edges).T.tocsr()
-    mass, error = restart, 2.0
-    while error > ERROR:
-        moved = damping * (steps @ mass)
-        after = moved + (1 - moved.sum()) * restart
-        mass, error = after, np.abs(after - mass).sum()
-    return mass
 
 
 def context(prompt: Prompt) -> list[str] | None:

@@ -9,6 +9,7 @@ from secateur.core.errors import SecateurError
 from secateur.graph.triples.openie.phrases import phrase
 from secateur.graph.triples.openie.tree import Tree, direct_subject
 from secateur.graph.triples.surface import is_pronoun, word_set
+from secateur.models.spacy_model import FIX, load_spacy
 from secateur.models.words import PARSER
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["identity_of", "load_parser", "tree_of"]
 
-MAX_CHARACTERS = 10_000_000
 LABELS = {  # that the rules read, by the component of spaCy's English models that gives them
     "tagger": word_set("CD DT IN JJ MD NN NNP NNPS NNS PRP RB TO VB VBD VBG VBN VBP VBZ WDT WP"),
     "parser": word_set(
@@ -25,7 +25,6 @@ LABELS = {  # that the rules read, by the component of spaCy's English models th
         "pcomp pobj poss prep relcl xcomp"
     ),
 }
-FIX = "Fix: one of spaCy's English models (en_core_web_sm, _md, _lg or _trf), installed, or its folder"
 
 
 def identity_of(model: str) -> tuple[str, ...]:
@@ -45,20 +44,13 @@ def load_parser(model: str = PARSER) -> "Language":
 
     Raises SecateurError for a model that cannot be loaded, and for one without the labels that the rules read.
     """
-    import spacy
-
-    try:
-        parser = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler"])
-    except (OSError, ValueError, ImportError) as error:
-        cause = next(iter(str(error).splitlines()), type(error).__name__)
-        raise SecateurError(f"extractor.settings.model: {model}: spaCy cannot load it ({cause}). {FIX}") from error
+    parser = load_spacy(model, ("ner", "lemmatizer", "attribute_ruler"), "extractor.settings.model")
     for component, labels in LABELS.items():
         if missing := sorted(labels - set(parser.pipe_labels.get(component, ()))):
             raise SecateurError(
                 f"extractor.settings.model: the {component} of {model} lacks labels that the rules of openie read: "
                 f"{', '.join(missing)}. {FIX}"
             )
-    parser.max_length = MAX_CHARACTERS
     return parser
 
 
