@@ -66,7 +66,7 @@ def run(cfg, inputs, outputs, ctx):
         for subset, figures_of_subset in _subsets(own, members(questions, evidence, spec)):
             part = units.of(figures_of_subset)
             labels = {"dataset": pl.lit(name), "subset": pl.lit(subset), "split": _split(spec["split"])}
-            metrics.append(summarise(part, cfg.eval).with_columns(**labels))
+            metrics.append(summarise(part).with_columns(**labels))
             paired = differences(part, rows, lambda r, means, _: pairs(r, means, **known), cfg.eval)
             comparisons.append(paired.with_columns(**labels))
             if subset in MAIN:

@@ -15,7 +15,7 @@ import polars as pl
 
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.figure import headlines
-from secateur.evaluation.resampling import CONFIDENCE, bootstrap, holm, paired, units
+from secateur.evaluation.resampling import CONFIDENCE, holm, jackknife, paired, units
 
 __all__ = [
     "AXES",
@@ -84,17 +84,15 @@ def _wide(part: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, np.n
         yield names, questions, rows["value"].to_numpy().reshape(names.height, questions.height).T
 
 
-def summarise(part: pl.DataFrame, cfg) -> pl.DataFrame:
+def summarise(part: pl.DataFrame) -> pl.DataFrame:
     """value, low, high, n, units of every row (system, order, scorer, metric) of one subset."""
     summaries = []
     for names, questions, values in _wide(part):
         unit = units(questions["cluster_id"].to_list())
-        low, high = bootstrap(values, unit, cfg.resamples, CONFIDENCE, cfg.seed)
-        if unit.max() < 1:  # a single unit bounds nothing
-            low = high = [None] * values.shape[1]
+        low, high = jackknife(values, unit, CONFIDENCE)
         columns = {"value": values.mean(0), "low": low, "high": high}
         counts = {"n": pl.lit(questions.height, pl.Int32), "units": pl.lit(len(np.unique(unit)), pl.Int32)}
-        series = {k: pl.Series(v, dtype=pl.Float64) for k, v in columns.items()}
+        series = {k: pl.Series(v, dtype=pl.Float64).replace([-np.inf, np.inf], None) for k, v in columns.items()}
         summaries.append(names.drop("row").with_columns(**counts, **series))
     return pl.concat(summaries) if summaries else pl.DataFrame(schema=_SUMMARY)
 
@@ -121,8 +119,8 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     Interval and p come from one sign-flip test over whole resampling units, so that they agree. p_holm is adjusted
     over all samples. An end of an interval is null where too few units bound it.
 
-    samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: permutations and
-    seed of the group eval.
+    samples: question_id, cluster_id, a, b, at least one question each (`common`). cfg: permutations,
+    permutations_at_floor and seed of the group eval.
     """
     alike: dict[tuple, list[int]] = {}  # samples of the same questions and clusters are tested at once
     for n, sample in enumerate(samples):
@@ -131,7 +129,7 @@ def paired_differences(samples: Sequence[pl.DataFrame], cfg) -> pl.DataFrame:
     for same in alike.values():
         values = np.stack([(samples[n]["a"] - samples[n]["b"]).to_numpy() for n in same], axis=1)
         unit = units(samples[same[0]]["cluster_id"].to_list())
-        test = paired(values, unit, cfg.permutations, CONFIDENCE, cfg.seed)
+        test = paired(values, unit, cfg.permutations, CONFIDENCE, cfg.seed, cfg.permutations_at_floor)
         for column, n in enumerate(same):
             ends = [float(end[column]) if np.isfinite(end[column]) else None for end in (test.low, test.high)]
             means = (samples[n]["a"].mean(), samples[n]["b"].mean(), float(test.mean[column]))

@@ -18,7 +18,7 @@ from secateur.evaluation.comparison import axes_of, claims, common, differing, p
 from secateur.evaluation.figure import headlines
 from secateur.evaluation.subsets import MAIN, Units, members, of_split, units_of
 from secateur.evaluation.verdict import enough_data, verdict
-from secateur.report.format import row_name, row_of, sizes
+from secateur.report.format import p_value, row_name, row_of, sizes
 from secateur.report.table import Column, Number, interval
 
 __all__ = ["compare", "lines", "settings"]
@@ -201,7 +201,7 @@ def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str,
     (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
     (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
     asked, evidence = (_compared(row, t, f"{folder}/{t}.parquet") for t in ("questions", "evidence"))
-    if "eval.min_clusters" not in config:
+    if "eval.permutations_at_floor" not in config:
         raise SecateurError(f"{row.experiment} was compared by an earlier release. Fix: {command(row.experiment)}")
     own = of_split(asked, spec["split"])
     subsets = members(own, evidence, spec)
@@ -282,7 +282,7 @@ def lines(comparison: Comparison) -> list[str]:
     ends = interval(Number(c["difference"], c["low"], c["high"]), Column("", 4, signed=True))
     body = [
         f"  difference  {c['difference']:+.4f} ({ends})",
-        f"  p           {c['p']:.4f}, of this pair alone, unadjusted; the report's is after Holm",
+        f"  p           {p_value(c['p'])}, of this pair alone, unadjusted; the report's is after Holm",
         f"  over        {', '.join([sizes(c), *([] if c['subset'] == 'all' else [c['subset']])])}",
         f"  differ in   {', '.join(c['axes']) or 'no axis'}",
         f"  verdict     {c['verdict']}",

@@ -29,7 +29,7 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.figure import figure_of
 from secateur.report.finding import PLAIN, Line, both_ways, difference_of, findings
-from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
+from secateur.report.format import MEMORY, figure, named, number, p_value, pivoted, row_name, row_of
 from secateur.report.kept import COMPARED, SUBSETS, kept_source, kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import encoded
@@ -127,7 +127,7 @@ def _cell(row: Figures | None) -> Cell:
         return None
     if "difference" in row:
         difference = inline(Number(row["difference"], row["low"], row["high"]), DIFFERENCE)
-        return f"{difference}, p {row['p_holm']:.{4 if row['p_holm'] < 0.01 else 2}f}"
+        return f"{difference}, p {p_value(row['p_holm'], 4 if row['p_holm'] < 0.01 else 2)}"
     base = row["metric"].removesuffix("@claim")
     if base.endswith("tokens"):
         return Number(row["value"], digits=0)
