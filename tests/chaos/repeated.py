@@ -79,7 +79,10 @@ CHANGES = (
     _set("eval.read_shares=[0.5,1.0]", "eval.samples=2", "eval.claim=[64,128]"),
     _set("ecs.pool=4"),
     _edited(
-        "code", "scripts/compare_variants.py", "summarise(part)", 'summarise(part.with_columns(pl.col("value") / 2))'
+        "code",
+        "workflow/secateur/evaluation/compared.py",
+        "summarise(part)",
+        'summarise(part.with_columns(pl.col("value") / 2))',
     ),
     Change(
         "code",

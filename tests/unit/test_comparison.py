@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from scripts import compare_variants
 
 from secateur.config import compose
 from secateur.core.fields import ConfigError
@@ -14,6 +13,7 @@ from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.ecs.names import matched_baselines
+from secateur.evaluation.compared import _rows
 from secateur.evaluation.comparison import (
     AXES,
     Row,
@@ -279,8 +279,7 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
         for scorer in SCORERS if of_list else [None]:
             figures.append((v.system, v.order or scorer_order(scorer), scorer, False))
     table = pl.DataFrame(figures, schema=["system", "order", "scorer", "answer_aware"], orient="row")
-    cfg = SimpleNamespace(extra=SimpleNamespace(variants=own))
-    known = compare_variants._rows(cfg, table, "stem_old")
+    known = _rows(own, table, "stem_old")
     axes = {(one.system, one.order, one.scorer): one.axes for one in known}
     for order, suffix in (("blind", ""), ("aware", "+neighbour")):
         assert axes["rankers", order, f"title_zsum{suffix}"] == axes["title_zsum", order, None]

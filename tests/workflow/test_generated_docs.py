@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from secateur.report import reference
+from secateur.publication import reference
 from secateur.report.kept import kept_experiments
 
 ROOT = Path(__file__).parents[2]

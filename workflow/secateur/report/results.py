@@ -35,7 +35,7 @@ from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import encoded
 from secateur.report.table import Cell, Column, Number, Row, Table, inline, markdown
 
-__all__ = ["complete", "kept_picture", "quoted"]
+__all__ = ["MARKS", "KeptColumn", "complete", "kept_picture", "quoted"]
 
 Figures = Mapping[str, Any]  # a row of `metrics` or of `comparisons`
 MARKS = re.compile(r"(<!-- figures\n(.*?)-->\n).*?(<!-- end -->)", re.S)
@@ -55,7 +55,7 @@ def quoted(page: str, docs: Path) -> str:
 def _quoted(mark: Mapping[str, Any], docs: Path) -> str:
     """The table of one mark, and the source of its figures."""
     names = mark["rows"] if isinstance(mark["rows"], dict) else {name: name for name in mark["rows"]}
-    columns = {head: _Column(docs, mark, spec) for head, spec in mark["columns"].items()}
+    columns = {head: KeptColumn(docs, mark, spec) for head, spec in mark["columns"].items()}
     lines = {label.replace(MINUS, " minus "): [c.row(name) for c in columns.values()] for label, name in names.items()}
     heads = [
         Column(f"{head} ({_counts(rows)})", best="" if column.metric.endswith(COSTS) else "higher", align="left")
@@ -71,11 +71,15 @@ def _quoted(mark: Mapping[str, Any], docs: Path) -> str:
     return f"{markdown(table)}\n\n95 % intervals{paired}. {commands}."
 
 
-class _Column:
-    """The kept rows of one data set, subset, order and metric. spec: `[EXPERIMENT/]DATASET[:SUBSET] METRIC`."""
+class KeptColumn:
+    """The kept rows of one data set, subset, order and metric.
+
+    spec: `[EXPERIMENT/]DATASET[:SUBSET] [METRIC]`, by default the `metric` of the mark.
+    """
 
     def __init__(self, docs: Path, mark: Mapping[str, Any], spec: str):
-        place, self.metric = spec.split(" ")
+        place, _, metric = spec.partition(" ")
+        self.metric = metric or mark["metric"]
         experiment, _, place = place.rpartition("/")
         dataset, _, subset = place.partition(":")
         self.spec, self.experiment = spec, experiment or mark["experiment"]
