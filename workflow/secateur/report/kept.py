@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from secateur.core.artifacts import atomic
 from secateur.core.errors import SecateurError
@@ -53,7 +54,8 @@ def _is_kept(metric: str) -> bool:
 def write_kept(frame: pl.DataFrame, docs: Path, name: str, table: str, source: Mapping[str, str]) -> None:
     """Writes one kept table with its source in the metadata."""
     with atomic(_path(docs, name, table)) as temporary:
-        frame.write_parquet(temporary, compression="zstd", compression_level=19, metadata=dict(source))
+        arrow = frame.to_arrow().replace_schema_metadata(dict(source))  # PyArrow numbers equal values: a fifth smaller
+        pq.write_table(arrow, temporary, compression="zstd", compression_level=19)
 
 
 def kept_experiments(docs: Path) -> list[str]:
