@@ -7,8 +7,8 @@ from pathlib import Path
 from mkdocs.structure.files import File
 
 from secateur.config.compose import names, option
+from secateur.publication.reference import site_pages
 from secateur.report.kept_board import kept_board
-from secateur.report.reference import site_pages
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "# A report\n\nWhat `make run` wrote for `quickstart`: one HTML file. [Open it](report.html).\n"

@@ -71,15 +71,18 @@ def _edited(kind: str, file: str, old: str, new: str) -> Change:
 # Each moves a digit of the table; between them every rule of the experiment runs.
 SHORT = "answer.max_tokens=2"  # beside what makes answers anew, which take a minute
 CHANGES = (
-    _set("eval.resamples=500"),
-    _set("eval.seed=11", "eval.resamples=400"),
+    _set("eval.claim=[64]"),
+    _set("eval.seed=11", "eval.claim=[128]"),
     _set("dataset.cutoffs=[1,3]"),
     _set("ecs.percentile=0.6"),
     _set("policy.alpha=0.1", "policy.seed=3"),
-    _set("eval.read_shares=[0.5,1.0]", "eval.samples=2", "eval.resamples=600"),
+    _set("eval.read_shares=[0.5,1.0]", "eval.samples=2", "eval.claim=[64,128]"),
     _set("ecs.pool=4"),
     _edited(
-        "code", "scripts/compare_variants.py", "summarise(part, ", 'summarise(part.with_columns(pl.col("value") / 2), '
+        "code",
+        "workflow/secateur/evaluation/compared.py",
+        "summarise(part)",
+        'summarise(part.with_columns(pl.col("value") / 2))',
     ),
     Change(
         "code",

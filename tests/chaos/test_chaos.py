@@ -56,7 +56,7 @@ def _harness(smoke, place, *asked: str):
 
 def test_a_run_that_fails_once_and_is_repeated_gives_the_figures_of_its_settings(smoke, tmp_path):
     sample = ("--scenes", "1", "--fault", "of an input fails", "--fault", "output fails", "--fault", "bit flips; it")
-    done, found = _harness(smoke, tmp_path / "chaos.json", *sample, "--change", "eval.resamples=500")
+    done, found = _harness(smoke, tmp_path / "chaos.json", *sample, "--change", "eval.claim=[64]")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [trial["verdict"] for trial in found["trials"]] == ["right answer"] * 3
     assert "An old figure was printed in 0 of 3 trials." in done.stdout
@@ -76,12 +76,12 @@ runpy.run_path = killed
 def test_after_a_job_was_killed_no_figure_of_the_settings_before_is_printed(rerun, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(KILLER)
     path = os.pathsep.join((str(tmp_path), str(rerun.root / "workflow"), str(rerun.root)))
-    before, changed = rerun.secateur("table", "smoke").stdout, ("--set", "eval.resamples=500")
+    before, changed = rerun.secateur("table", "smoke").stdout, ("--set", "eval.claim=[64]")
     run = ("run", "smoke", "--cores", "2", *changed)
     assert rerun.secateur(*run, PYTHONPATH=path).returncode != 0
     refused = rerun.secateur("table", "smoke")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "eval.resamples=500" in refused.stderr and "Fix: " in refused.stderr
+    assert "eval.claim=[64]" in refused.stderr and "Fix: " in refused.stderr
     again = rerun.secateur(*run)
     assert again.returncode == 0, again.stdout + again.stderr
     assert again.stdout.startswith("3 jobs in ")  # the comparison, the report, the record for MLflow

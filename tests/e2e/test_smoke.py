@@ -15,7 +15,9 @@ from tests.support.project import copy_project, of_folder
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
-from secateur.report.kept import keep, kept_source
+from secateur.publication.keeping import keep
+from secateur.publication.verify import verified
+from secateur.report.kept import kept_source
 
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"
@@ -61,6 +63,8 @@ def custom(smoke, tmp_path_factory):
 def test_kept_figures_name_the_command_that_makes_them(smoke, custom, tmp_path):
     for project, name in ((smoke, "smoke"), (custom[0], "custom_mine")):
         keep(project.root / "results", tmp_path, name)
+    for line, wrong in verified(tmp_path):  # from the values by question, to the last digit
+        assert (line.endswith("all as kept"), wrong) == (True, [])
     assert kept_source(tmp_path, "smoke")["command"] == "make run EXPERIMENT=smoke"
     command = kept_source(tmp_path, "custom_mine")["command"]
     assert command.startswith("make run EXPERIMENT=custom_mine OVERRIDES=")

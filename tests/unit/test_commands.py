@@ -23,7 +23,7 @@ from secateur.core.errors import SecateurError, refused
 from secateur.planning import snakemake_output
 from secateur.planning.cleaning import orphaned
 from secateur.planning.snakemake_output import failure, parse_dry_run
-from secateur.report import reference
+from secateur.publication import reference
 
 
 @pytest.fixture

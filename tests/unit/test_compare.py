@@ -11,7 +11,7 @@ from secateur.core.tables.table import write_table
 from secateur.evaluation.comparison import axes_of
 from secateur.report.compare import compare, lines
 
-EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "resamples": 200}
+EVAL = {"claim": [64], "gain_budgets": [64], "permutations": 1000, "permutations_at_floor": 0, "resamples": 200}
 EVAL |= {"min_units": 2, "min_clusters": 2, "seed": 7}
 AXES = {"ranker": "lexical:a", "reranker": "none", "form": "whole", "packing": "refill", "placement": "best_last"}
 AXES |= {"reader": "r", "memory": "none"}
@@ -112,7 +112,7 @@ def test_figures_that_another_run_has_written_since_are_refused(root):
 def test_an_experiment_of_an_earlier_release_is_to_be_run_again(root):
     record = root / "results/experiments/tiny/run.json"
     old = read_json(record)
-    del old["config"]["eval.min_clusters"]
+    del old["config"]["eval.permutations_at_floor"]
     write_json(record, old)
     with pytest.raises(SecateurError, match=r"tiny was compared by an earlier release\. Fix: make run EXPERIMENT=tiny"):
         compare(root, "tiny", "ours", "plain")

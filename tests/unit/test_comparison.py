@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from scripts import compare_variants
 
 from secateur.config import compose
 from secateur.core.fields import ConfigError
@@ -14,6 +13,7 @@ from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import problems
 from secateur.ecs.names import matched_baselines
+from secateur.evaluation.compared import _rows
 from secateur.evaluation.comparison import (
     AXES,
     Row,
@@ -28,7 +28,7 @@ from secateur.evaluation.comparison import (
 from secateur.evaluation.figure import Figure
 from secateur.planning.plan import variants
 
-CFG = SimpleNamespace(resamples=200, permutations=200, min_units=2, seed=7)
+CFG = SimpleNamespace(resamples=200, permutations=200, permutations_at_floor=0, min_units=2, seed=7)
 SCHEMA = {
     "system": pl.String, "order": pl.String, "scorer": pl.String, "answer_aware": pl.Boolean, "metric": pl.String,
     "question_id": pl.String, "cluster_id": pl.String, "value": pl.Float64,
@@ -105,7 +105,7 @@ def test_answer_gain_is_claimed_over_the_budgets_at_which_it_is_measured():
 def test_value_is_the_mean_over_a_rows_own_questions_and_n_their_number():
     aware = rows("rankers", "bm25+answer", {"q1": 1.0, "q3": 0.0}, aware=True)
     one, unordered = rows("one", None, {"q1": 0.5}), rows("any", None, {"q1": 1.0, "q2": 0.0, "q3": 0.5}, order=None)
-    found = summarise(frame(BM25, ZSUM, GRAPH, aware, one, unordered), CFG)
+    found = summarise(frame(BM25, ZSUM, GRAPH, aware, one, unordered))
     assert {(r["system"], r["scorer"]): (r["value"], r["n"]) for r in found.iter_rows(named=True)} == {
         ("rankers", "bm25"): (0.5, 3),
         ("rankers", "bm25+answer"): (0.5, 2),
@@ -121,7 +121,7 @@ def test_value_is_the_mean_over_a_rows_own_questions_and_n_their_number():
 
 def test_the_order_of_the_figures_is_of_no_account():
     whole, names = frame(BM25, ZSUM, GRAPH), ["system", "scorer"]
-    assert summarise(whole.reverse(), CFG).sort(names).equals(summarise(whole, CFG).sort(names))
+    assert summarise(whole.reverse()).sort(names).equals(summarise(whole).sort(names))
     known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("secateur", ranker="graph")]
     assert compared(known, whole).equals(compared(known, whole.reverse()))
 
@@ -279,8 +279,7 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
         for scorer in SCORERS if of_list else [None]:
             figures.append((v.system, v.order or scorer_order(scorer), scorer, False))
     table = pl.DataFrame(figures, schema=["system", "order", "scorer", "answer_aware"], orient="row")
-    cfg = SimpleNamespace(extra=SimpleNamespace(variants=own))
-    known = compare_variants._rows(cfg, table, "stem_old")
+    known = _rows(own, table, "stem_old")
     axes = {(one.system, one.order, one.scorer): one.axes for one in known}
     for order, suffix in (("blind", ""), ("aware", "+neighbour")):
         assert axes["rankers", order, f"title_zsum{suffix}"] == axes["title_zsum", order, None]
@@ -352,7 +351,7 @@ def test_tables_of_nothing_stack_on_full_ones(questions):
     full, part = figures_of(*TWO), figures_of(*TWO, questions=questions)
     found = pl.concat([compared(TWO, full), compared(TWO, part)])
     assert found.height == 1 + (questions > 0)
-    assert pl.concat([summarise(full, CFG), summarise(part, CFG)]).height == 2 + 2 * (questions > 0)
+    assert pl.concat([summarise(full), summarise(part)]).height == 2 + 2 * (questions > 0)
 
 
 def test_a_pair_is_tested_once_and_in_the_direction_that_was_chosen_first():

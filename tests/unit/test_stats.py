@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
+from scipy import special, stats
 
-from secateur.evaluation.resampling import bootstrap, holm, paired, units
+from secateur.evaluation.resampling import holm, jackknife, paired, units
 from secateur.evaluation.subsets import units_of
 from secateur.evaluation.verdict import enough_data
 
@@ -61,26 +62,51 @@ def test_equal_questions_are_one_unit_and_their_values_averaged():
     assert units_of(questions, evidence, 80).table["first"].n_unique() == 80  # whole documents are drawn anyway
 
 
-def test_an_interval_holds_the_mean_is_wider_with_more_confidence_and_the_same_for_a_seed_and_for_a_column_alone():
-    narrow, wide = (np.array(bootstrap(VALUES, UNIT, 2000, level, 7)) for level in (0.5, 0.99))
+def test_an_interval_holds_the_mean_is_wider_with_more_confidence_and_the_same_for_a_column_alone():
+    narrow, wide = (np.array(jackknife(VALUES, UNIT, level)) for level in (0.5, 0.99))
     assert (wide[0] < narrow[0]).all() and (narrow[0] < VALUES.mean(0)).all()
     assert (VALUES.mean(0) < narrow[1]).all() and (narrow[1] < wide[1]).all()
-    one, again, other = (np.array(bootstrap(VALUES, UNIT, 500, 0.95, seed)) for seed in (7, 7, 8))
-    np.testing.assert_array_equal(one, again)
-    assert (one != other).any()
-    np.testing.assert_allclose(one[:, 1:2], np.array(bootstrap(VALUES[:, 1:2], UNIT, 500, 0.95, 7)))
-    assert bootstrap(np.full((6, 1), 0.25), np.array([0, 0, 1, 2, 3, 4]), 200, 0.95, 7) == (0.25, 0.25)
+    alone = np.array(jackknife(VALUES[:, 1:2], UNIT, 0.99))
+    np.testing.assert_allclose(wide[:, 1:2], alone)
+    assert jackknife(np.full((6, 1), 0.25), np.array([0, 0, 1, 2, 3, 4]), 0.95) == (0.25, 0.25)
+    np.testing.assert_array_equal(jackknife(VALUES, np.zeros(40, int), 0.95), [[-np.inf] * 3, [np.inf] * 3])
 
 
-def test_whole_units_are_drawn_and_weighted_by_their_questions():
-    """A plain loop over drawn clusters finds the same quantiles."""
-    rng, count = np.random.default_rng(3), UNIT.max() + 1
-    means = []
-    for _ in range(4000):
-        rows = np.concatenate([np.flatnonzero(u == UNIT) for u in rng.integers(0, count, count)])
-        means.append(VALUES[rows, 0].mean())
-    low, high = bootstrap(VALUES[:, :1], UNIT, 4000, 0.9, 7)
-    np.testing.assert_allclose([low[0], high[0]], np.quantile(means, [0.05, 0.95]), atol=0.03)
+def test_the_jackknife_leaves_whole_units_out_and_weights_them_by_their_questions():
+    """A plain loop finds the same error, a plain matrix the same degrees of freedom."""
+    count = UNIT.max() + 1
+    left_out = np.array([VALUES[u != UNIT].mean(0) for u in range(count)])
+    error = np.sqrt((count - 1) / count * ((left_out - VALUES.mean(0)) ** 2).sum(0))
+    sizes = np.bincount(UNIT).astype(float)
+    minus_mean = np.eye(count) - np.outer(sizes, np.ones(count)) / 40
+    alike = minus_mean * sizes**2 @ minus_mean.T / (40 - sizes)[:, None] ** 2
+    freedom = np.trace(alike) ** 2 / np.trace(alike @ alike)
+    half = stats.t.ppf(0.975, freedom) * error
+    np.testing.assert_allclose(jackknife(VALUES, UNIT, 0.95), [VALUES.mean(0) - half, VALUES.mean(0) + half])
+    gaps = jackknife(VALUES, 3 * UNIT, 0.95)
+    np.testing.assert_allclose(gaps, jackknife(VALUES, UNIT, 0.95))
+
+
+def test_single_questions_have_the_interval_of_student():
+    ends = stats.t.interval(0.95, 39, VALUES.mean(0), VALUES.std(0, ddof=1) / np.sqrt(40))
+    np.testing.assert_allclose(jackknife(VALUES, np.arange(40), 0.95), ends)
+
+
+@pytest.mark.parametrize("resemblance", [0.1, 0.5])
+@pytest.mark.parametrize("units", [5, 10, 20])
+def test_skewed_shares_in_few_units_of_unlike_sizes_are_covered(units, resemblance):
+    """95 % intervals of 1,000 samples; the percentile bootstrap covers .77 to .91 of them, so it would fail."""
+    rng, covered = np.random.default_rng((units, int(10 * resemblance))), 0
+    draws = stats.norm.cdf(rng.normal(1.2, 1.0, 10**6))
+    truth = np.rint(3 * draws).mean() / 3
+    for _ in range(1000):
+        sizes = np.maximum(1, np.rint(np.exp(rng.normal(np.log(8), 1.0, units)))).astype(int)
+        unit = np.repeat(np.arange(units), sizes)
+        about, each = rng.normal(size=units)[unit], rng.normal(size=len(unit))
+        level = 1.2 + np.sqrt(resemblance) * about + np.sqrt(1 - resemblance) * each
+        (low,), (high,) = jackknife(np.rint(3 * special.ndtr(level))[:, None] / 3, unit, 0.95)
+        covered += low <= truth <= high
+    assert covered >= 930
 
 
 def grid_of_accepted(values, unit, signs, confidence, grid):
@@ -110,6 +136,33 @@ def test_drawn_p_counts_the_signs_that_are_as_far_from_zero_the_observed_ones_am
     signs = np.random.default_rng(7).choice([0.0, 1.0], size=(2000, 30)) * 2 - 1
     beyond = (np.abs(signs @ values) >= np.abs(values.sum(0)) - 1e-9).sum(0)
     np.testing.assert_allclose(paired(values, np.arange(30), 2000, 0.95, 7).p, (beyond + 1) / 2001, rtol=1e-15)
+
+
+def test_a_p_at_the_floor_is_found_by_more_draws_and_the_interval_stays(monkeypatch):
+    """Twenty units of one sign have an exact p of 2 / 2 ** 20; other series keep theirs."""
+    values = np.column_stack([np.linspace(1, 2, 20), np.resize([1.0, -1.0], 20), np.linspace(-0.2, 1, 20)])
+    few, more = (paired(values, np.arange(20), 200, 0.95, 7, draws) for draws in (0, 100_000))
+    assert few.p[0] == 1 / 201
+    assert more.p[0] == pytest.approx(2 / 2**20, abs=1.5e-5)
+    np.testing.assert_array_equal(more.p[1:2], few.p[1:2])
+    np.testing.assert_array_equal([more.low, more.high], [few.low, few.high])
+    assert more.p[2] <= few.p[2]
+    monkeypatch.setattr("secateur.evaluation.resampling._CELLS", 1000)  # blocks of 50 assignments
+    np.testing.assert_array_equal(paired(values, np.arange(20), 200, 0.95, 7, 100_000).p, more.p)
+    alone = paired(values[:, 2:], np.arange(20), 200, 0.95, 7, 100_000)
+    assert alone.p[0] == more.p[2]  # whatever is tested beside it
+
+
+def test_more_draws_agree_with_every_assignment_and_change_no_exact_p():
+    values = VALUES[:14] + 1.2  # 2 ** 13 assignments up to a common sign
+    exact = paired(values, np.arange(14), 10_000, 0.95, 7)
+    drawn = paired(values, np.arange(14), 100, 0.95, 7, 200_000)
+    floored = paired(values, np.arange(14), 100, 0.95, 7).p == 1 / 101
+    assert floored.any()
+    np.testing.assert_allclose(drawn.p[floored], exact.p[floored], atol=6e-4)
+    np.testing.assert_array_equal(paired(values, np.arange(14), 10_000, 0.95, 7, 200_000).p, exact.p)
+    unbounded = paired(np.full((30, 1), 0.1), np.arange(30), 18, 0.95, 7, 200_000)
+    assert unbounded.p[0] == pytest.approx(1 / 19)  # no interval: a smaller p would contradict it
 
 
 def test_few_units_take_every_assignment_whatever_the_seed():

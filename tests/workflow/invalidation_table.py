@@ -372,6 +372,7 @@ KEYS = {
     "eval.gain_shards=3": {"measure_answer_gain"} | EXPERIMENT,
     "eval.resamples=1000": {"compare_variants"},
     "eval.permutations=1000": {"compare_variants"},
+    "eval.permutations_at_floor=20000": {"compare_variants"},
     "eval.min_clusters=3": {"combine_scores", "compare_variants"},
     "eval.min_units=5": {"compare_variants", "build_report"},
     "eval.seed=8": {"rank_passages", "compare_variants", "sample_questions"},

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from secateur.report import reference
+from secateur.publication import reference
+from secateur.publication.verify import drifted
 from secateur.report.kept import kept_experiments
 
 ROOT = Path(__file__).parents[2]
@@ -23,3 +24,8 @@ def test_reference_and_complete_figures_are_made_for_the_site_alone_and_list_eve
     experiments = [path.stem for path in (ROOT / "conf/experiment").glob("*.yaml")]
     assert [name for name in experiments if f"| `{name}` |" not in made["experiments"]] == []
     assert [name for name in kept_experiments(ROOT / "docs") if f"({name}.md)" not in made["figures/index"]] == []
+
+
+def test_each_number_of_the_results_agrees_with_what_is_kept_or_says_why_it_is_not():
+    wrong = {line: problems for line, problems in drifted(ROOT) if problems}
+    assert wrong == {}, "Fix: correct the page or its comments, then make docs"

@@ -117,6 +117,7 @@ rule compare_variants:
             "eval.reference=default",
             "eval.resamples=default",
             "eval.permutations=default",
+            "eval.permutations_at_floor=default",
             "eval.min_clusters=default",
             "eval.min_units=default",
             "eval.seed=default",

@@ -14,7 +14,15 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 PANELS = {
-    "Results": (figures.summary, figures.table, figures.compare, figures.show, figures.figures, figures.keep),
+    "Results": (
+        figures.summary,
+        figures.table,
+        figures.compare,
+        figures.show,
+        figures.figures,
+        figures.keep,
+        figures.verify,
+    ),
     "Runs": (
         *(running.run, evaluate.evaluate, evaluate.check, resuming.resume, running.report),
         *(runs.why, runs.plan, runs.status),

@@ -4,18 +4,19 @@ import json
 import os
 from dataclasses import replace
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 from typer import Argument, Option
 
-from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, current, table_of, written
+from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, current, in_clone, table_of, written
 from secateur.core.errors import SecateurError, one_of
 from secateur.report.finding import small_print
 from secateur.report.table import plain
 
-__all__ = ["compare", "figures", "keep", "score", "show", "summary", "table"]
+__all__ = ["compare", "figures", "keep", "score", "show", "summary", "table", "verify"]
 
 SHOWN = 12  # rows of a leaderboard that a summary prints
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)
@@ -218,10 +219,21 @@ def score(
 
 def keep(experiment: Experiment) -> None:
     """Save the figures of an experiment in docs/results for the pages."""
-    from secateur.report.kept import keep
+    from secateur.publication.keeping import keep
 
     current(experiment)
     print(keep(Path("results"), Path("docs"), experiment))
+
+
+def verify() -> None:
+    """Derive the kept figures again from their values by question. Exit code 1 at the first list of differences."""
+    from secateur.publication.verify import drifted, verified
+
+    in_clone()
+    for line, wrong in chain(verified(Path("docs")), drifted(Path())):
+        print(line, flush=True)
+        if wrong:
+            raise SystemExit("\n".join(wrong))
 
 
 def figures(

@@ -19,7 +19,7 @@ from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
 from secateur.planning.snakemake_output import Job
-from secateur.report import reference
+from secateur.publication import reference
 
 __all__ = ["clean", "docs", "doctor", "estimate_of", "plan", "status", "track", "ui", "why"]
 
@@ -241,7 +241,11 @@ def clean(
 
 
 def docs() -> None:
-    """Write the generated pages."""
+    """Write the generated pages, and compare the figures in prose with the kept ones."""
+    from secateur.publication.verify import drifted
+
     for path, text in reference.pages().items():
         path.write_text(text, encoding="utf-8")
         print(path)
+    if wrong := [text for _, problems in drifted(Path()) for text in problems]:
+        raise SecateurError("\n".join(wrong))

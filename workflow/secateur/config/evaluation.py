@@ -67,8 +67,9 @@ class Eval:
     gain_budgets: tuple[int, ...] = key("context tokens at which answer gain is measured", low=1)
     gain_shards: int = key("jobs that share the questions of a row's answer gain", low=1, high=1000)
     gain_control: int = key("budget of the control, the context of another question", low=1)
-    resamples: int = key("bootstrap resamples", low=100)
+    resamples: int = key("bootstrap resamples, for the interval of tokens at equal quality", low=100)
     permutations: int = key("sign flips of a paired test", low=100)
+    permutations_at_floor: int = key("sign flips where none of `permutations` is as extreme as what is observed", low=0)
     min_clusters: int = key(
         "documents or conversations with questions, below which questions are resampled, and scores fitted on folds of them",
         low=1,

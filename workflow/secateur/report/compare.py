@@ -18,10 +18,10 @@ from secateur.evaluation.comparison import axes_of, claims, common, differing, p
 from secateur.evaluation.figure import headlines
 from secateur.evaluation.subsets import MAIN, Units, members, of_split, units_of
 from secateur.evaluation.verdict import enough_data, verdict
-from secateur.report.format import row_name, row_of, sizes
+from secateur.report.format import p_value, row_name, row_of, sizes
 from secateur.report.table import Column, Number, interval
 
-__all__ = ["compare", "lines", "settings"]
+__all__ = ["compare", "compared", "lines", "settings"]
 
 EXPERIMENTS = Path("results/experiments")
 PUBLISHED = "published: means alone, not paired"
@@ -175,20 +175,20 @@ def _order(left: _Row, right: _Row, order: str | None) -> str | None:
 # --- their difference ----------------------------------------------------------------------------
 
 
-def _compared(row: _Row, table: str, file: str) -> pl.DataFrame:
-    """A table that the row's experiment compared. Raises SecateurError where another run has written it since."""
-    record, path = read_json(row.root / EXPERIMENTS / row.experiment / "run.json"), row.root / file
+def compared(root: Path, experiment: str, table: str, file: str) -> pl.DataFrame:
+    """A table that an experiment compared. Raises SecateurError where another run has written it since."""
+    record, path = read_json(root / EXPERIMENTS / experiment / "run.json"), root / file
     if not path.exists() or file_digest(path) != record["inputs"].get(file):
         raise SecateurError(
-            f"{file}: not what {row.experiment} compared; another run has written it since. "
-            f"Fix: {command(row.experiment, record.get('overrides') or ())}"
+            f"{file}: not what {experiment} compared; another run has written it since. "
+            f"Fix: {command(experiment, record.get('overrides') or ())}"
         )
     return read_table(TABLES[table], path)
 
 
 def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: Sequence[str]) -> pl.DataFrame:
     """question_id, value of a row in one order and metric."""
-    tables = pl.concat([_compared(row, "question_metrics", file) for file in files])
+    tables = pl.concat([compared(row.root, row.experiment, "question_metrics", file) for file in files])
     values = _where(tables, scorer=row.scorer, order=labels["order"], hop=None)
     if labels["metric"].endswith("@claim"):
         values = claims(values.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
@@ -200,8 +200,10 @@ def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str,
     inputs = read_json(row.root / EXPERIMENTS / row.experiment / "run.json")["inputs"]
     (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{dataset}/questions/questions.parquet"))
     (spec,) = (spec for spec in config["extra.datasets"] if spec["name"] == dataset)
-    asked, evidence = (_compared(row, t, f"{folder}/{t}.parquet") for t in ("questions", "evidence"))
-    if "eval.min_clusters" not in config:
+    asked, evidence = (
+        compared(row.root, row.experiment, t, f"{folder}/{t}.parquet") for t in ("questions", "evidence")
+    )
+    if "eval.permutations_at_floor" not in config:
         raise SecateurError(f"{row.experiment} was compared by an earlier release. Fix: {command(row.experiment)}")
     own = of_split(asked, spec["split"])
     subsets = members(own, evidence, spec)
@@ -282,7 +284,7 @@ def lines(comparison: Comparison) -> list[str]:
     ends = interval(Number(c["difference"], c["low"], c["high"]), Column("", 4, signed=True))
     body = [
         f"  difference  {c['difference']:+.4f} ({ends})",
-        f"  p           {c['p']:.4f}, of this pair alone, unadjusted; the report's is after Holm",
+        f"  p           {p_value(c['p'])}, of this pair alone, unadjusted; the report's is after Holm",
         f"  over        {', '.join([sizes(c), *([] if c['subset'] == 'all' else [c['subset']])])}",
         f"  differ in   {', '.join(c['axes']) or 'no axis'}",
         f"  verdict     {c['verdict']}",

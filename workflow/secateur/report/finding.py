@@ -11,7 +11,7 @@ from secateur.evaluation.comparison import PRIMARY, significant
 from secateur.evaluation.figure import figure_of, headlines
 from secateur.evaluation.subsets import MAIN
 from secateur.evaluation.verdict import UNADJUSTED, enough_data, missing_data, verdict
-from secateur.report.format import row_name, sizes
+from secateur.report.format import p_value, row_name, sizes
 from secateur.report.table import Column, Number, Row, Table, inline, interval
 
 __all__ = ["CONTROL", "YOURS", "Line", "findings", "line_table", "lines", "sentence", "small_print"]
@@ -90,9 +90,11 @@ def difference_of(line: Line) -> str:
 
 def line_table(lines: Sequence[Line]) -> Table:
     """A row per system; p is omitted where there is not enough data."""
-    columns = [*(Column(name, align="left") for name in ("system", "minus")), DIFFERENCE, Column("p", 4), Column("n")]
+    columns = [*(Column(name, align="left") for name in ("system", "minus")), DIFFERENCE, Column("p"), Column("n")]
     rows = [
-        Row((line.name, line.baseline, _cell(line), line.p if line.enough_data else None, line.n, line.verdict))
+        Row(
+            (line.name, line.baseline, _cell(line), p_value(line.p) if line.enough_data else None, line.n, line.verdict)
+        )
         for line in lines
     ]
     return Table([*columns, Column("verdict", align="left")], rows, labels=2)
@@ -272,7 +274,7 @@ def small_print(lines: Sequence[Line], claimed: Sequence[int]) -> str:
         within = f", each question at the tokens of {at}"
     over = sizes({"n": line.n, "units": line.units})
     highest = "" if line.top == line.name else f" The highest mean is that of {line.top}."
-    return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {line.p:.4f}), {over}{within}.{highest}"
+    return f"{line.name} minus {line.baseline}: {line.verdict} at .05 after Holm (p {p_value(line.p)}), {over}{within}.{highest}"
 
 
 def _chosen(lines: Sequence[Line]) -> Line:

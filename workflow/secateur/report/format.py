@@ -12,7 +12,18 @@ from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
 __all__ = ["MEMORY", "SEES", "SEES_ANSWER", "WHOLE", "Part", "aware_named", "difference", "dots", "figure", "named"]
-__all__ += ["not_enough_data", "note", "number", "of_fewer", "pivoted", "row_name", "row_of", "sizes", "style"]
+__all__ += [
+    "not_enough_data",
+    "note",
+    "number",
+    "of_fewer",
+    "p_value",
+    "pivoted",
+    "row_name",
+    "row_of",
+    "sizes",
+    "style",
+]
 __all__ += ["with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
@@ -106,6 +117,15 @@ def number(value: float | None, digits: int = 3) -> str:
     return "" if value is None else f"{value:,.{digits}f}"
 
 
+def p_value(p: float, digits: int = 4) -> str:
+    """A p; one that is too small for its digits is a bound.
+
+    >>> p_value(0.0123), p_value(0.000015)
+    ('0.0123', '<0.0001')
+    """
+    return f"{p:.{digits}f}" if round(p, digits) else f"<{10**-digits:.{digits}f}"
+
+
 def figure(row: Mapping[str, Any], *notes: str, digits: int | None = None) -> Number:
     """The cell of a mean with its interval."""
     return Number(row["value"], row["low"], row["high"], notes, digits)
@@ -113,7 +133,7 @@ def figure(row: Mapping[str, Any], *notes: str, digits: int | None = None) -> Nu
 
 def difference(row: Mapping[str, Any]) -> Number:
     """The cell of a paired difference, with its p after Holm and its sizes in small print."""
-    p = f"p {row['p_holm']:.4f}" + ("" if row["enough_data"] else f", {NOT_ENOUGH}")
+    p = f"p {p_value(row['p_holm'])}" + ("" if row["enough_data"] else f", {NOT_ENOUGH}")
     return Number(row["difference"], row["low"], row["high"], (p, sizes(row)))
 
 

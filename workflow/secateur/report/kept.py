@@ -1,57 +1,47 @@
 """Kept figures: small tables of finished experiments in `docs/results`, which pages and paper tables quote.
 
 `docs/results/EXPERIMENT/metrics.parquet` and `comparisons.parquet` hold the rows that a page may quote, rounded to four
-digits, `equal_quality.parquet` the tokens at equal quality. Their Parquet metadata name the command with its overrides, the
-commit and the digests of the tables they were taken from.
+digits (p: six), `equal_quality.parquet` the tokens at equal quality. `values.parquet` holds the values by question behind
+them, a row a figure with a list of values in the order of the questions in `units.parquet`, null where not measured: as
+measured, for a rounded value breaks ties of the sign-flip test. Metadata name the command with its overrides, the commit and
+the digests of the tables they were taken from, and the settings of the tests.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 
-from secateur.config.limits import command
-from secateur.core.artifacts import atomic, file_digest, read_json
+from secateur.core.artifacts import atomic
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table
-from secateur.evaluation.comparison import PRIMARY
+from secateur.evaluation.compared import Measured, comparisons, means
+from secateur.evaluation.comparison import NAMED, PRIMARY, Row
 from secateur.evaluation.figure import figure_of
+from secateur.evaluation.subsets import Units
 
-__all__ = ["COMPARED", "SUBSETS", "keep", "kept_experiments", "kept_source", "kept_table", "write_kept"]
+__all__ = ["COMPARED", "DIGITS", "P_DIGITS", "SUBSETS", "by_question", "derived", "kept_experiments", "kept_source"]
+__all__ += ["kept_table", "quotable", "valued", "write_kept"]
 
 COMPARED = ("metrics", "comparisons")  # the tables that pages quote
 SUBSETS = ("all", "cat1-4", "named", "bridge", "first", "later")  # of comparisons; metrics keep every subset
-DIGITS = 4
+DIGITS, P_DIGITS = 4, 6
+ROW = ["system", "order", "scorer", "answer_aware"]
+FIGURE = [*ROW, "metric", "hop"]  # what has one value a question
 
 
-def keep(results: Path, docs: Path, name: str) -> Path:
-    """Writes docs/results/NAME from the tables of a finished experiment. Raises SecateurError if it has not finished."""
-    home = results / "experiments" / name
-    if not (home / "run.json").exists():
-        raise SecateurError(f"{home}: not there. Fix: {command(name)}")
-    metrics = read_table(TABLES["metrics"], home / "metrics.parquet")
-    comparisons = read_table(TABLES["comparisons"], home / "comparisons.parquet")
-    quoted, shown = ([name for name in table["metric"].unique() if _is_kept(name)] for table in (metrics, comparisons))
+def quotable(metrics: pl.DataFrame, pairs: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The rows of `metrics` and `comparisons` that pages may quote, by table."""
+    quoted, shown = ([name for name in table["metric"].unique() if _is_kept(name)] for table in (metrics, pairs))
     paired = pl.col("metric").is_in(shown) | (pl.col("axis") == PRIMARY)
-    equal = read_table(TABLES["equal_quality"], home / "equal_quality.parquet")
-    rows = {
+    return {
         "metrics": metrics.filter(pl.col("metric").is_in(quoted), ~pl.col("published")),
-        "comparisons": comparisons.filter(paired, pl.col("subset").is_in(SUBSETS), pl.col("axis") != "named"),
+        "comparisons": pairs.filter(paired, pl.col("subset").is_in(SUBSETS), pl.col("axis") != NAMED),
     }
-    if equal.height:
-        rows["equal_quality"] = equal
-    else:
-        _path(docs, name, "equal_quality").unlink(missing_ok=True)  # of an earlier run
-    record = read_json(home / "run.json")
-    source = {key: record[key] or "unknown" for key in ("commit", "finished")} | {
-        "record": file_digest(home / "run.json")
-    }
-    source |= {"command": command(name, record.get("overrides", ()))}
-    for table, frame in rows.items():
-        digest = {"digest": file_digest(home / f"{table}.parquet")}
-        write_kept(frame.with_columns(pl.col(pl.Float64).round(DIGITS)), docs, name, table, source | digest)
-    return docs / "results" / name
 
 
 def _is_kept(metric: str) -> bool:
@@ -64,7 +54,8 @@ def _is_kept(metric: str) -> bool:
 def write_kept(frame: pl.DataFrame, docs: Path, name: str, table: str, source: Mapping[str, str]) -> None:
     """Writes one kept table with its source in the metadata."""
     with atomic(_path(docs, name, table)) as temporary:
-        frame.write_parquet(temporary, compression="zstd", compression_level=19, metadata=dict(source))
+        arrow = frame.to_arrow().replace_schema_metadata(dict(source))  # PyArrow numbers equal values: a fifth smaller
+        pq.write_table(arrow, temporary, compression="zstd", compression_level=19)
 
 
 def kept_experiments(docs: Path) -> list[str]:
@@ -88,3 +79,84 @@ def kept_source(docs: Path, name: str) -> dict[str, str]:
 
 def _path(docs: Path, name: str, table: str) -> Path:
     return docs / "results" / name / f"{table}.parquet"
+
+
+# --- values by question ---------------------------------------------------------------------------
+
+
+def by_question(sets: Sequence[Measured], config: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
+    """(the tables `values` and `units`, the settings of their tests) of what was measured. config: of the comparison."""
+    tested = {test["metric"] for test in config["extra.primary"]}
+    values, units, scorers = [], [], set()
+    for one in sets:
+        metrics = [name for name in one.figures["metric"].unique() if _is_kept(name) or name in tested]
+        measured = one.figures.filter(pl.col("metric").is_in(metrics))
+        asked = one.units.table.sort("question_id")
+        places = measured.join(asked.select("question_id", place=pl.row_index()), on="question_id").sort("place")
+        about = [(*row.key, json.dumps(row.axes), row.listed, row.ranks) for row in one.rows]
+        rows = pl.DataFrame(about, [*ROW, "axes", "listed", "ranks"], orient="row").cast(
+            {"order": pl.String, "scorer": pl.String}
+        )
+        lists = places.group_by(FIGURE).agg("place", "value").sort("metric", "hop", nulls_last=False)
+        spread = [_spread(place, value, asked.height) for place, value in lists.select("place", "value").iter_rows()]
+        lists = lists.select(*FIGURE, values=pl.Series(spread, dtype=pl.List(pl.Float64)))
+        kept = rows.join(lists, on=ROW, nulls_equal=True, maintain_order="left_right")
+        values.append(kept.with_columns(dataset=pl.lit(one.name)))
+        subsets = [[name for name, ids in one.subsets.items() if question in ids] for question in asked["question_id"]]
+        units.append(asked.with_columns(dataset=pl.lit(one.name), subsets=pl.Series(subsets, dtype=pl.List(pl.String))))
+        scorers |= {row.scorer for row in one.rows}
+    settings = {
+        "eval": {key: config[f"eval.{key}"] for key in ("against", "permutations", "permutations_at_floor", "seed")},
+        "matched_baselines": {k: v for k, v in config["extra.matched_baselines"].items() if k in scorers},
+        "primary": config["extra.primary"],
+        "sets": {one.name: [one.split, list(one.subsets)] for one in sets},
+    }
+    return {"values": pl.concat(values), "units": pl.concat(units)}, {"settings": json.dumps(settings)}
+
+
+def _spread(places: Sequence[int], values: Sequence[float], count: int) -> list[float | None]:
+    """Values at their places among `count`, None elsewhere."""
+    spread: list[float | None] = [None] * count
+    for place, value in zip(places, values, strict=True):
+        spread[place] = value
+    return spread
+
+
+def valued(docs: Path, name: str) -> bool:
+    """Whether the values by question are kept."""
+    return _path(docs, name, "values").exists()
+
+
+def derived(docs: Path, name: str) -> dict[str, pl.DataFrame] | None:
+    """`metrics` and `comparisons` made again from the kept values, unrounded; None where no values are kept."""
+    if not valued(docs, name):
+        return None
+    path = _path(docs, name, "values")
+    settings = json.loads(pl.read_parquet_metadata(path)["settings"])
+    values, units = pl.read_parquet(path), pl.read_parquet(_path(docs, name, "units"))
+    sets = [
+        _measured(of_set, split, subsets, values.filter(dataset=of_set), units.filter(dataset=of_set))
+        for of_set, (split, subsets) in settings["sets"].items()
+    ]
+    known = (settings["matched_baselines"], settings["primary"], SimpleNamespace(**settings["eval"]))
+    return quotable(means(sets), comparisons(sets, *known, subsets=SUBSETS)[0])
+
+
+def _measured(name: str, split: str, subsets: Sequence[str], values: pl.DataFrame, units: pl.DataFrame) -> Measured:
+    """What was measured on a data set, from its kept rows."""
+    rows = [
+        Row(*key, tuple((axis, value) for axis, value in json.loads(axes)), listed, ranks)
+        for *key, axes, listed, ranks in values.select(*ROW, "axes", "listed", "ranks")
+        .unique(maintain_order=True)
+        .iter_rows()
+    ]
+    questions = units["question_id"].to_list()
+    each = values.select(*FIGURE, value="values", question_id=pl.lit([questions]).list.first())
+    figures = each.explode("value", "question_id").drop_nulls("value")
+    members = {
+        subset: {q for q, of in units.select("question_id", "subsets").iter_rows() if subset in of}
+        for subset in subsets
+    }
+    return Measured(
+        name, split, figures, rows, members, Units(units.select("question_id", "first", "cluster_id"), 0, 0)
+    )

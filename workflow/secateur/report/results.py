@@ -29,13 +29,13 @@ from secateur.core.errors import SecateurError, nearest
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.figure import figure_of
 from secateur.report.finding import PLAIN, Line, both_ways, difference_of, findings
-from secateur.report.format import MEMORY, figure, named, number, pivoted, row_name, row_of
+from secateur.report.format import MEMORY, figure, named, number, p_value, pivoted, row_name, row_of
 from secateur.report.kept import COMPARED, SUBSETS, kept_source, kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import encoded
 from secateur.report.table import Cell, Column, Number, Row, Table, inline, markdown
 
-__all__ = ["complete", "kept_picture", "quoted"]
+__all__ = ["MARKS", "KeptColumn", "complete", "kept_picture", "quoted"]
 
 Figures = Mapping[str, Any]  # a row of `metrics` or of `comparisons`
 MARKS = re.compile(r"(<!-- figures\n(.*?)-->\n).*?(<!-- end -->)", re.S)
@@ -55,7 +55,7 @@ def quoted(page: str, docs: Path) -> str:
 def _quoted(mark: Mapping[str, Any], docs: Path) -> str:
     """The table of one mark, and the source of its figures."""
     names = mark["rows"] if isinstance(mark["rows"], dict) else {name: name for name in mark["rows"]}
-    columns = {head: _Column(docs, mark, spec) for head, spec in mark["columns"].items()}
+    columns = {head: KeptColumn(docs, mark, spec) for head, spec in mark["columns"].items()}
     lines = {label.replace(MINUS, " minus "): [c.row(name) for c in columns.values()] for label, name in names.items()}
     heads = [
         Column(f"{head} ({_counts(rows)})", best="" if column.metric.endswith(COSTS) else "higher", align="left")
@@ -71,11 +71,15 @@ def _quoted(mark: Mapping[str, Any], docs: Path) -> str:
     return f"{markdown(table)}\n\n95 % intervals{paired}. {commands}."
 
 
-class _Column:
-    """The kept rows of one data set, subset, order and metric. spec: `[EXPERIMENT/]DATASET[:SUBSET] METRIC`."""
+class KeptColumn:
+    """The kept rows of one data set, subset, order and metric.
+
+    spec: `[EXPERIMENT/]DATASET[:SUBSET] [METRIC]`, by default the `metric` of the mark.
+    """
 
     def __init__(self, docs: Path, mark: Mapping[str, Any], spec: str):
-        place, self.metric = spec.split(" ")
+        place, _, metric = spec.partition(" ")
+        self.metric = metric or mark["metric"]
         experiment, _, place = place.rpartition("/")
         dataset, _, subset = place.partition(":")
         self.spec, self.experiment = spec, experiment or mark["experiment"]
@@ -127,7 +131,7 @@ def _cell(row: Figures | None) -> Cell:
         return None
     if "difference" in row:
         difference = inline(Number(row["difference"], row["low"], row["high"]), DIFFERENCE)
-        return f"{difference}, p {row['p_holm']:.{4 if row['p_holm'] < 0.01 else 2}f}"
+        return f"{difference}, p {p_value(row['p_holm'], 4 if row['p_holm'] < 0.01 else 2)}"
     base = row["metric"].removesuffix("@claim")
     if base.endswith("tokens"):
         return Number(row["value"], digits=0)
