@@ -192,7 +192,7 @@ def in_background():
 def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, in_background, number, shown):
     command = driver(job_in(folder, JOB))
     (folder / "events").touch()
-    given = ["lambda child: list(running._followed(child, Path('events')))", "Path('events')", "Path('log')"]
+    given = ["lambda child: list(running._followed(child, Path('events')))", "Path('events')", "open('log', 'a')"]
     text = f"from pathlib import Path; from secateur.commands import running\nrunning._driven({command!r}, "
     text += f"{', '.join(given if shown else [])})"
     env = os.environ | {"PYTHONPATH": str(Path(secateur.__file__).parents[1])}
@@ -210,12 +210,14 @@ def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, in_background, number, 
 
 def test_a_second_run_leaves_the_log_of_the_first_alone_and_without_locks_there_is_one(folder, monkeypatch):
     with running._log() as first:
-        first.write_text("the first run\n")
+        first.write("the first run\n")
+        first.flush()
         with running._log() as second:
-            assert second == Path(f"logs/snakemake-{os.getpid()}.log")
+            second.write("the second run\n")
+            assert Path(second.name) == Path(f"logs/snakemake-{os.getpid()}.log")
         assert running.LOG.read_text() == "the first run\n"
     with running._log() as third:
-        assert third == running.LOG
+        assert Path(third.name) == running.LOG
     assert running.LOG.read_text() == ""
 
     def unsupported(*_):
@@ -223,7 +225,7 @@ def test_a_second_run_leaves_the_log_of_the_first_alone_and_without_locks_there_
 
     monkeypatch.setattr(running.fcntl, "flock", unsupported)
     with running._log() as log:
-        assert log == running.LOG
+        assert Path(log.name) == running.LOG
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Annotated
+from typing import Annotated, TextIO
 
 from rich import progress as bars
 from rich.console import Console
@@ -89,11 +89,11 @@ def run(
     with _log() as log, event_file() as events:
         code = _driven(command, lambda child: _show(_followed(child, events), progress, cost), events, log)
     if code:
-        raise _failure(progress, code, _report_command(experiment, changed), log)
+        raise _failure(progress, code, _report_command(experiment, changed), Path(log.name))
     settle(experiment, changed or (), tree, whole=True)
     wall, spent = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = spent.ru_utime + spent.ru_stime
-    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {log}")
+    print(f"{progress.done or 'no'} jobs in {wall:.0f} s, {cpu:.0f} CPU seconds; Snakemake's output: {log.name}")
     summary(experiment)
 
 
@@ -123,7 +123,7 @@ def _report_command(experiment: str, changed: Sequence[str] | None) -> str:
 
 
 @contextmanager
-def _log() -> Iterator[Path]:
+def _log() -> Iterator[TextIO]:
     """The log of this run, empty and locked. While another run of this folder writes LOG, this one has a log of its own."""
     LOG.parent.mkdir(exist_ok=True)
     with ExitStack() as stack:
@@ -135,14 +135,14 @@ def _log() -> Iterator[Path]:
         except OSError:  # a file system without locks
             pass
         log.truncate(0)
-        yield Path(log.name)
+        yield log
 
 
 def _driven(
     command: list[str],
     show: Callable[[subprocess.Popen], None] = subprocess.Popen.wait,
     events: Path | None = None,
-    log: Path | None = None,
+    log: TextIO | None = None,
 ) -> int:
     """Runs a driver to its end and returns its exit code. A signal ends it with its jobs.
 
@@ -153,8 +153,9 @@ def _driven(
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets background processes ignore it
-    with log.open("a") if log else nullcontext() as output:
-        child = subprocess.Popen(command, stdout=output, stderr=output, env=env)
+    child = subprocess.Popen(
+        command, stdout=log, stderr=log, env=env
+    )  # the log stays locked until all that write it end
     try:
         show(child)
     except BaseException as error:
