@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from secateur.cluster import submit
 from secateur.commands import running
 from secateur.core.errors import SecateurError
 from secateur.core.events import EVENTS, emit, event_file, tell
@@ -133,11 +134,12 @@ def test_a_message_is_printed_and_told_without_secrets_and_no_file_of_events_is_
     Path("events.jsonl").touch()
     tell("\nhttp://me:password@host: down\n")
     emit("planned", jobs=[("a", Path("b"))])
+    submit._log(SLURM["text"])  # from the process that submits
     monkeypatch.setenv(EVENTS, "")
     tell("nobody is to hear")
     lines = [json.loads(line) for line in Path("events.jsonl").read_text().splitlines()]
     text = "http://***@host: down"
-    assert lines == [{"event": "message", "text": text}, {"event": "planned", "jobs": [["a", "b"]]}]
+    assert lines == [{"event": "message", "text": text}, {"event": "planned", "jobs": [["a", "b"]]}, SLURM]
     assert capsys.readouterr().err == f"nobody reads\n\n{text}\n\nnobody is to hear\n"
 
 
