@@ -6,18 +6,8 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = [
-    "DISK",
-    "PIPELINE",
-    "SecateurError",
-    "Unusable",
-    "absent",
-    "explained",
-    "nearest",
-    "needs",
-    "one_of",
-    "refused",
-]
+__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "explained", "nearest", "needs"]
+__all__ += ["one_of", "refused"]
 
 ROOM = "free space there; `secateur clean` lists what can be deleted"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own, with SECATEUR_CACHE in a folder of yours"
