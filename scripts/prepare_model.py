@@ -1,8 +1,7 @@
 """Fetches a language model from a hub where it is missing, converts weights to a form that loads fast, records their digest."""
 
-import sys
-
 from secateur.core.artifacts import write_json
+from secateur.core.events import tell
 from secateur.models.prepare import is_gguf, prepare, weights_digest
 from secateur.stage.contract import main
 
@@ -13,7 +12,7 @@ def run(cfg, inputs, outputs, ctx):
     def say(text):
         """Tell a download, which a user waits for, in the log and on the terminal."""
         ctx.log.info(text)
-        print(f"prepare_model: {text}", file=sys.stderr, flush=True)
+        tell(f"prepare_model: {text}")
 
     prepare(address, ctx.cache, cfg.extra.in_process, say)
     weights = weights_digest(address, ctx.cache) if cfg.extra.in_process else None

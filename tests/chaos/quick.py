@@ -231,23 +231,19 @@ def _hand_over(place: Path) -> None:
 
     started, subprocess.run = subprocess.run, run
     PythonScript.evaluate = evaluate
-    dry_run._snakemake = lambda *options: _snakemake(dry_run_arguments(options), captured=True)
-    running._driven = lambda command, *_: _snakemake([*command[3:], *OWN], captured=False).returncode
+    dry_run._run = lambda command, env: _snakemake(command[3:], env)
+    running._driven = lambda command, *_: _snakemake([*command[3:], *OWN]).returncode
 
 
-def dry_run_arguments(options: Sequence[str]) -> list[str]:
-    """As of `secateur.planning.dry_run`."""
-    return ["--profile", "profiles/local", "--quiet", "host", *options]
-
-
-def _snakemake(arguments: Sequence[str], captured: bool) -> subprocess.CompletedProcess[str]:
-    """`snakemake ARGUMENTS` in a fork of this process."""
+def _snakemake(arguments: Sequence[str], captured: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """`snakemake ARGUMENTS` in a fork of this process. captured: the environment of one whose output is captured."""
     with tempfile.TemporaryDirectory() as scratch:
         files = [Path(scratch, name) for name in ("out", "err")]
         sys.stdout.flush()
         sys.stderr.flush()
         child = os.fork()
         if child == 0:
+            os.environ.update(captured or {})
             _become(arguments, files if captured else [])
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         out, err = (path.read_text() if path.exists() else "" for path in files)

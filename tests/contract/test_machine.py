@@ -26,7 +26,7 @@ from secateur.cluster import executor, leftovers, quoting
 from secateur.commands import doctor, processes, running
 from secateur.core.errors import SecateurError
 from secateur.planning.dry_run import arguments
-from secateur.planning.snakemake_output import RunProgress
+from secateur.planning.progress import Progress
 from snakemake_executor_plugin_secateur import _Worker
 
 LIMIT = 60  # seconds after which a process of these tests hangs
@@ -191,8 +191,10 @@ def in_background():
 @pytest.mark.parametrize("shown", [True, False], ids=["progress", "plain"])
 def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, in_background, number, shown):
     command = driver(job_in(folder, JOB))
-    text = f"from secateur.commands import running\nshow = (lambda child: child.stdout.read()) if {shown} else None\n"
-    text += f"running._driven({command!r}, show)"
+    (folder / "events").touch()
+    given = ["lambda child: list(running._followed(child, Path('events')))", "Path('events')", "open('log', 'a')"]
+    text = f"from pathlib import Path; from secateur.commands import running\nrunning._driven({command!r}, "
+    text += f"{', '.join(given if shown else [])})"
     env = os.environ | {"PYTHONPATH": str(Path(secateur.__file__).parents[1])}
     with subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, text=True, env=env) as run:
         wait_for(folder / "started")
@@ -233,8 +235,9 @@ def test_a_second_run_leaves_the_log_of_the_first_alone_and_without_locks_there_
 def test_a_run_that_meets_a_lock_says_whose_it_is(folder, monkeypatch, driving, message):
     monkeypatch.setattr(running, "drivers", lambda: driving)
     log = folder / "mine.log"
-    log.write_text("Building DAG of jobs...\nError: Directory cannot be locked. Please make sure that ...\n")
-    error = running._failure(RunProgress(frozenset()), 1, "secateur report quickstart", log)
+    log.write_text("Error: Directory cannot be locked. Please make sure that ... --unlock\n")
+    locked = {"event": "error", "exception": "LockException", "msg": log.read_text()}
+    error = running._failure(Progress(errors=[locked]), 1, "secateur report quickstart", log)
     assert isinstance(error, SecateurError)
     assert re.search(message, str(error))
     assert "--unlock" not in str(error)

@@ -20,9 +20,9 @@ from secateur.cli import app
 from secateur.commands import doctor, runs
 from secateur.commands.shared import written
 from secateur.core.errors import SecateurError, refused
-from secateur.planning import snakemake_output
+from secateur.planning import progress
 from secateur.planning.cleaning import orphaned
-from secateur.planning.snakemake_output import failure, parse_dry_run
+from secateur.planning.progress import planned_job
 from secateur.publication import reference
 
 
@@ -103,39 +103,26 @@ def test_the_version_is_the_packages():
     assert done.stdout == f"secateur {__version__}\n"
 
 
-DRY = """
-Job stats:
-job                count
----------------  -------
-rank_by_graph          3
-evaluate_contexts      5
-all                    1
-total                  9
-
-[Tue Nov 24 02:45:39 2026]
-Job 14: Rank by the graph for toy_documents (default, blind)
-Reason: Params have changed since last execution: Union of exclusive params: before: 'retriever.top_k=200' now: 'retriever.top_k=100'
-[Tue Nov 24 02:45:39 2026]
-Job 15: Measure the evidence in the contexts of toy_documents
-Reason: Input files updated by another job: results/a.parquet
-[Tue Nov 24 02:45:39 2026]
-Job 16: Read the questions
-Reason: Updated input files: data/toy/questions.jsonl
-[Tue Nov 24 02:45:39 2026]
-Job 17: Read the passages
-Reason: Params have changed since last execution: before: 'code=a' now: 'code=b'
-"""
+PARAMS = "Params have changed since last execution: "
 
 
-def test_a_dry_run_is_told_by_its_causes_and_of_changed_code_the_first_few_parts(project, monkeypatch):
-    monkeypatch.setattr(snakemake_output, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
-    found = parse_dry_run(DRY)
-    assert found.counts == {"rank_by_graph": 3, "evaluate_contexts": 5}
-    assert found.causes == [
-        ("Rank by the graph for toy_documents (default, blind)", "retriever.top_k was 200, is 100"),
-        ("Read the questions", "changed since: data/toy/questions.jsonl"),
-        ("Read the passages", f"its code changed: {', '.join(f'module{n}' for n in range(6))}, and 3 more"),
-    ]
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        (f"{PARAMS}Union of exclusive params: before: 'a.top_k=200' now: 'a.top_k=100'", "a.top_k was 200, is 100"),
+        ("Input files updated by another job: results/a.parquet", ""),
+        ("Updated input files: data/toy/questions.jsonl", "changed since: data/toy/questions.jsonl"),
+        (
+            f"{PARAMS}before: 'code=a' now: 'code=b'",
+            f"its code changed: {', '.join(f'module{n}' for n in range(6))}, and 3 more",
+        ),
+    ],
+)
+def test_a_job_of_a_dry_run_is_told_by_its_cause_and_of_changed_code_the_first_few_parts(monkeypatch, reason, cause):
+    monkeypatch.setattr(progress, "changed_code", lambda *_: [f"module{n}" for n in range(9)])
+    event = {"rule_name": "rank", "rule_msg": "Rank toy", "output": ["a.parquet", "a/run.json"], "reason": reason}
+    assert planned_job(event) == progress.Job("rank", "a/run.json", "Rank toy", cause)
+    assert planned_job(event | {"rule_name": "all", "output": []}) is None
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
@@ -286,20 +273,9 @@ def test_what_the_file_system_refuses_is_one_message_with_the_path(project, monk
     assert said.startswith(f"docs/results.md: {os.strerror(number)}. Fix: {fix}")
 
 
-REFUSED = """Traceback (most recent call last):
-    os.makedirs(self.path, exist_ok=True)
-PermissionError: [Errno 13] Permission denied: '/mine/.snakemake'
-"""
-
-
-def test_what_the_file_system_refuses_snakemake_is_no_traceback(project):
-    found = failure(REFUSED, 30)
-    assert isinstance(found, PermissionError)
-    assert refused(found).startswith("/mine/.snakemake: Permission denied. Fix: give yourself")
-    assert str(failure("Using profile local\n\nlokomo: no such experiment\n", 30)) == "lokomo: no such experiment"
-    full = failure("OSError: [Errno 28] No space left on device\n", 30)
-    assert full.filename is None
-    assert refused(full).startswith(f"{Path.cwd()}: No space left")  # of this folder, where no file is named
+def test_a_refusal_without_a_path_is_of_this_folder(project):
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert refused(full).startswith(f"{Path.cwd()}: No space left")
     assert "Fix: `secateur doctor`" in refused(TimeoutError("timed out"))
 
 

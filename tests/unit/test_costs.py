@@ -13,8 +13,8 @@ from tests.support.tracking_results import record, table
 from secateur.planning import costs, pace
 from secateur.planning.costs import Estimate, Foretold
 from secateur.planning.pace import Coefficients, Paces, Ran
+from secateur.planning.progress import Job
 from secateur.planning.sizes import READ, Data
-from secateur.planning.snakemake_output import Job
 
 ROOT = Path(__file__).parents[2]
 CONF, SHIPPED = ROOT / "conf", ROOT / "data/costs.yaml"

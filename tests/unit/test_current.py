@@ -13,7 +13,8 @@ from secateur.core.errors import SecateurError
 from secateur.core.redaction import redacted
 from secateur.planning import asked as notes
 from secateur.planning.asked import check_current, is_settled, note_asked, settle, tree_state
-from secateur.planning.snakemake_output import CODE, DryRun
+from secateur.planning.progress import CODE
+from secateur.planning.progress import Job as Planned
 from secateur.stage.contract import Job
 from secateur.stage.current import change
 
@@ -190,12 +191,12 @@ def planned(job, monkeypatch):
     asked_for: list[tuple[str, ...]] = []
 
     def plan(*causes: tuple[str, str]) -> list[tuple[str, ...]]:
-        def dry_run(experiment: str, overrides: tuple[str, ...], target: Path) -> DryRun:
+        def jobs_to_run(experiment: str, overrides: tuple[str, ...], target: Path) -> list[Planned]:
             assert target == HOME / "report/run.json"  # it reads all figures; MLflow's server may be away
             asked_for.append(overrides)
-            return DryRun({}, list(causes))
+            return [Planned("a", "a/run.json", *cause) for cause in causes]
 
-        monkeypatch.setattr(notes, "dry_run", dry_run)
+        monkeypatch.setattr(notes, "jobs_to_run", jobs_to_run)
         return asked_for
 
     return plan

@@ -13,7 +13,7 @@ LIBRARY = ROOT / "workflow" / "secateur"
 # package or of one line may import each other.
 ORDER = [
     "core.errors core.distinct core.layout core.pagerank core.products core.redaction core.shards",
-    "core.fields core.artifacts core.tables.* models.words",
+    "core.events core.fields core.artifacts core.tables.* models.words",
     "core.cache cluster.states cluster.submit",
     "cluster.leftovers cluster.resources",
     "config.* stage.provenance",

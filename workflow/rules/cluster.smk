@@ -1,6 +1,7 @@
 # What the driver patches in Snakemake: resources of rules on a cluster, its executor (docs/cluster.md), what is current. Included before the rules, which read them.
 
 from secateur.cluster import executor, leftovers, needs, quoting, resources
+from secateur.core.events import emit
 from secateur.planning.asked import note_asked
 from secateur.stage import current
 
@@ -28,3 +29,5 @@ if workflow.is_main_process and not any(re.fullmatch(NOTHING_RUNS, flag) for fla
 
 onstart:  # under the lock: a second run that it refuses must not be taken for the one that runs
     leftovers.remember(sys.argv[1:])
+    stages = [job for job in workflow.dag.needrun_jobs() if not job.rule.norun]
+    emit("planned", jobs=[(job.rule.name, str(job.output.record)) for job in stages])

@@ -13,7 +13,7 @@ from secateur.config.leaves import leaf
 from secateur.config.limits import unlimited
 from secateur.core import layout
 from secateur.core.errors import SecateurError
-from secateur.core.redaction import redacted
+from secateur.core.events import tell
 from secateur.planning import earlier, plan, sources
 from secateur.stage import provenance
 
@@ -23,7 +23,7 @@ CONF = ROOT / "conf"
 
 def stop(error):
     """End the run with a message and no traceback."""
-    print(redacted(f"\n{error}\n"), file=sys.stderr)
+    tell(f"\n{error}\n")
     sys.exit(2)
 
 

@@ -8,7 +8,7 @@ import typer
 import secateur
 from secateur.commands import evaluate, figures, graphs, resuming, running, runs, starting
 from secateur.core.errors import SecateurError, absent, refused
-from secateur.core.redaction import redacted
+from secateur.core.events import tell
 
 __all__ = ["app", "main"]
 
@@ -57,17 +57,17 @@ def main() -> None:
     try:
         app()
     except SecateurError as error:
-        print(redacted(str(error)), file=sys.stderr)
+        tell(str(error))
         sys.exit(2)
     except ModuleNotFoundError as error:
         if (message := absent(error)) is None:
             raise
-        print(message, file=sys.stderr)
+        tell(str(message))
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:
-        print(redacted(refused(error)), file=sys.stderr)
+        tell(refused(error))
         sys.exit(2)
 
 

@@ -5,8 +5,6 @@
 Snakemake's own starts a process for each job. What else it does, it does here too: the DAG, locks, logs and retries are its.
 """
 
-import json
-import os
 import subprocess
 import sys
 from concurrent.futures import Future
@@ -16,14 +14,15 @@ from signal import Signals
 from types import SimpleNamespace
 from typing import Any
 
-from snakemake.exceptions import SpawnedJobError, WorkflowError
+from snakemake.exceptions import SpawnedJobError
 from snakemake.executors.local import Executor as LocalExecutor
 from snakemake.executors.local import common_settings
+
+from secateur.core.events import tell
 
 __all__ = ["Executor", "common_settings"]
 
 WORKER = Path(__file__).parents[1] / "secateur/stage/worker.py"
-PLANNED = "SECATEUR_PLANNED"  # variable that names a file for (rule, record) of each job that will run
 
 
 class Executor(LocalExecutor):
@@ -32,9 +31,6 @@ class Executor(LocalExecutor):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.idle: list[_Worker] = []
-        if path := os.environ.get(PLANNED):  # where `secateur run` looks for what it foretells
-            jobs = [(job.rule.name, str(job.output.record)) for job in self.dag.needrun_jobs() if not job.rule.norun]
-            Path(path).write_text(json.dumps(jobs), encoding="utf-8")
 
     def run_single_job(self, job: Any) -> Future:
         """Submit a job; what is no plain script, or runs in a container or a conda environment, as Snakemake's own does."""
@@ -49,7 +45,7 @@ class Executor(LocalExecutor):
         if worker.process.poll() is None and not code:
             self.idle.append(worker)
         if code < 0:
-            raise WorkflowError(f"{job.rule.name}: its process was ended by {Signals(-code).name}")
+            tell(f"{job.rule.name}: its process was ended by {Signals(-code).name}")
         if code:
             raise SpawnedJobError
 

@@ -3,6 +3,8 @@
 import subprocess
 from contextlib import nullcontext
 
+from secateur.core.events import EVENTS, tell
+
 TRACKING_SECONDS = 120  # limit for a tracking server; a local store has none
 
 
@@ -21,9 +23,10 @@ def track(log=None):
     timeout = TRACKING_SECONDS if is_server else None
     try:
         with log.open("w") if log else nullcontext() as output:
-            done = subprocess.run(command, check=False, timeout=timeout, stdout=output, stderr=output)
+            env = os.environ | ({EVENTS: ""} if log else {})
+            done = subprocess.run(command, check=False, timeout=timeout, stdout=output, stderr=output, env=env)
     except (OSError, subprocess.TimeoutExpired) as error:
-        print(f"MLflow: {error}. Nothing is lost. Fix: secateur track", file=sys.stderr)
+        tell(f"MLflow: {error}. Nothing is lost. Fix: secateur track")
         return False
     return done.returncode == 0
 

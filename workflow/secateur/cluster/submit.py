@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from secateur.core.events import emit
+
 __all__ = ["main", "patience_with", "submit"]
 
 AWAY = re.compile(
@@ -67,6 +69,7 @@ def _log(text: str) -> None:
             print(text, file=stream, flush=True)
     except OSError:  # another user's terminal, or a system without /proc
         print(text, file=sys.stderr, flush=True)
+    emit("message", text=text)
 
 
 def patience_with(errors: str) -> float:

@@ -1,12 +1,12 @@
 """Finds the processes of this folder on this machine, drivers of runs and their jobs, and ends a run with its jobs."""
 
-import os
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+
+import psutil
 
 __all__ = ["drivers", "end", "workers"]
 
@@ -15,50 +15,34 @@ WAITING = ("idle", "python")  # names of such a process that runs nothing
 GRACE = 10  # seconds in which a job that is ended must write its record
 
 
-def _command_lines() -> Iterator[tuple[Path, list[str]]]:
-    """(folder in /proc, arguments) of each readable process."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            yield entry, (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue
-
-
 def workers() -> dict[int, str]:
     """The rule of each running job, by process id; cut to 15 characters in a process that runs one after another."""
-    scripts, found = str(Path.cwd() / ".snakemake" / "scripts"), {}
-    for entry, parts in _command_lines():
+    scripts, jobs = str(Path.cwd() / ".snakemake" / "scripts"), {}
+    for process in psutil.process_iter(["cmdline", "cwd", "name"]):
+        parts = process.info["cmdline"] or []  # None of a process that has ended, or of another user
         names = [Path(part).name.split(".", 1)[1].removesuffix(".py") for part in parts if part.startswith(scripts)]
-        if any(part.endswith(SERVING) for part in parts) and _is_here(entry):
-            names = [name for name in [_name(entry)] if not name.startswith(WAITING)]
-        found |= {int(entry.name): name for name in names}
-    return found
-
-
-def _name(entry: Path) -> str:
-    try:
-        return (entry / "comm").read_text().strip()
-    except OSError:
-        return WAITING[0]
+        if any(part.endswith(SERVING) for part in parts) and _is_here(process):
+            names = [name for name in [process.info["name"]] if not name.startswith(WAITING)]
+        if names:
+            jobs[process.pid] = names[-1]
+    return jobs
 
 
 def drivers() -> list[int]:
     """Process ids of the Snakemakes that drive a run; dry runs and Snakemakes inside jobs do not count."""
     return sorted(
-        int(entry.name)
-        for entry, parts in _command_lines()
-        if "python" in parts[0]
+        process.pid
+        for process in psutil.process_iter(["cmdline", "cwd"])
+        if (parts := process.info["cmdline"])
+        and "python" in parts[0]
         and any(part.rpartition("/")[2] == "snakemake" for part in parts)
         and not {"-n", "--mode"} & set(parts)
-        and _is_here(entry)
+        and _is_here(process)
     )
 
 
-def _is_here(entry: Path) -> bool:
-    try:
-        return (entry / "cwd").resolve() == Path.cwd()
-    except OSError:
-        return False
+def _is_here(process: psutil.Process) -> bool:
+    return process.info["cwd"] is not None and Path(process.info["cwd"]).resolve() == Path.cwd()
 
 
 def end(driver: subprocess.Popen) -> None:
@@ -67,28 +51,18 @@ def end(driver: subprocess.Popen) -> None:
     After a second, in which Ctrl-C may have ended them, each job gets a SIGTERM, upon which it writes why it ended. Jobs
     that are still there after GRACE seconds are killed.
     """
-    jobs: set[int] = set()
+    jobs: set[psutil.Process] = set()
     driver.send_signal(signal.SIGINT)  # Snakemake cancels what it submitted, starts nothing else, and unlocks
     for seconds in count(1):
         with suppress(subprocess.TimeoutExpired):
             driver.communicate(timeout=1)
             return
-        new = {job for job in workers() if driver.pid in _ancestors(job)} - jobs
-        _signal(new, signal.SIGTERM)
+        running = workers()
+        new = {job for job in psutil.Process(driver.pid).children(recursive=True) if job.pid in running} - jobs
+        for job in new:
+            with suppress(psutil.NoSuchProcess):
+                job.terminate()
         jobs |= new
-        if seconds == GRACE:
-            _signal(jobs & set(workers()), signal.SIGKILL)
-
-
-def _signal(processes: Iterable[int], number: signal.Signals) -> None:
-    for process in processes:
-        with suppress(ProcessLookupError):
-            os.kill(process, number)
-
-
-def _ancestors(process: int) -> Iterator[int]:
-    """The ids of a process's parent, of its parent, and so on."""
-    with suppress(OSError):  # one of them has ended
-        while process > 1:
-            process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-            yield process
+        for job in jobs if seconds == GRACE else ():
+            with suppress(psutil.NoSuchProcess):
+                job.kill()

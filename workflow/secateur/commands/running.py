@@ -1,4 +1,4 @@
-"""`secateur run`: run an experiment behind a progress line. Snakemake's output goes to a file."""
+"""`secateur run`: run an experiment behind a progress line, by Snakemake's events. Its output goes to a file."""
 
 import fcntl
 import json
@@ -10,35 +10,33 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import NamedTemporaryFile
 from typing import Annotated, TextIO
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from typer import Argument, Option
 
 from secateur.commands.figures import summary
-from secateur.commands.processes import drivers, end, workers
+from secateur.commands.processes import drivers, end
 from secateur.commands.runs import Overrides, estimate_of
 from secateur.commands.shared import EXPERIMENTS, experiment_named, in_clone
-from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
+from secateur.core.events import EVENTS, event_file
 from secateur.planning.asked import is_settled, settle, tree_state
-from secateur.planning.dry_run import arguments, jobs_to_run
-from secateur.planning.snakemake_output import Job, RunProgress, failure
+from secateur.planning.dry_run import SNAKEMAKE, arguments, jobs_to_run, snakemake
+from secateur.planning.progress import Event, Job, Progress, failure, tail
 
 __all__ = ["report", "run"]
 
 LOG = Path("logs/snakemake.log")
-Forecast = Callable[[dict[str, int]], str]  # planned jobs by rule -> their cost in one line
+Forecast = Callable[[list[Job]], str]  # planned jobs -> their cost in one line
 INTERRUPTED = 130  # exit code of shells after SIGINT
 STEP = 10  # lines of progress without a terminal
-PLANNED = "SECATEUR_PLANNED"  # of the executor `secateur`: the file that it writes the jobs of the run to
-LOCKED = "Directory cannot be locked"  # Snakemake's words
-SHOWN = 30  # last lines of Snakemake's output in a message, if no stage wrote one
+PAUSE = 0.2  # seconds between looks at the events of a run
 
 
 def _phases() -> dict[str, str]:
@@ -71,8 +69,7 @@ def run(
         print(f"no jobs in {time.monotonic() - started:.0f} s: every file is as the last run left it")
         summary(experiment)
         return
-    command = [sys.executable, "-m", "snakemake", "--profile", f"profiles/{profile}", "--cores", cores]
-    command += arguments(experiment, changed or ())
+    command = [*SNAKEMAKE, "--profile", f"profiles/{profile}", "--cores", cores, *arguments(experiment, changed or ())]
     command += [f"resources={json.dumps(resources, ensure_ascii=False)}"] if resources else []
     if plain:
         if code := _driven(command):
@@ -80,21 +77,17 @@ def run(
         settle(experiment, changed or (), tree, whole=True)
         summary(experiment)
         return
-    phases = _phases()
     processors = int(cores) if cores.isdigit() else os.cpu_count() or 1
 
-    progress = RunProgress(frozenset(phases))
-    with _log() as log, TemporaryDirectory() as folder:
-        planned = Path(folder, "jobs.json")
+    def cost(jobs: list[Job]) -> str:
+        try:
+            return estimate_of(experiment, changed or (), jobs).summary(processors)
+        except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
+            return f"{len(jobs)} jobs to run; their time is unknown: {error}"
 
-        def cost(counts: dict[str, int]) -> str:
-            try:
-                jobs = [Job(*job) for job in read_json(planned)] if planned.exists() else None  # not on a cluster
-                return estimate_of(experiment, changed or (), jobs).summary(processors)
-            except (SecateurError, OSError) as error:  # e.g. tables that the run will write again
-                return f"{sum(counts.values())} jobs to run; their time is unknown: {error}"
-
-        code = _driven(command, lambda child: _show(child, log, progress, phases, cost), {PLANNED: str(planned)})
+    progress = Progress()
+    with _log() as log, event_file() as events:
+        code = _driven(command, lambda child: _show(_followed(child, events), progress, cost), events, log)
     if code:
         raise _failure(progress, code, _report_command(experiment, changed), Path(log.name))
     settle(experiment, changed or (), tree, whole=True)
@@ -119,10 +112,7 @@ def report(
         json.dump([job.record for job in jobs_to_run(experiment, changed or ())], outdated)
         outdated.flush()
         config = [*arguments(experiment, changed or ()), f"unfinished={outdated.name}"]
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", *config, *rules, "--", str(page)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise failure(done.stderr, SHOWN)
+        snakemake("--cores", "1", *config, *rules, "--", str(page))
     print(page)
 
 
@@ -134,7 +124,7 @@ def _report_command(experiment: str, changed: Sequence[str] | None) -> str:
 
 @contextmanager
 def _log() -> Iterator[TextIO]:
-    """The log of this run, empty. While another run of this folder writes LOG, this one has a log of its own."""
+    """The log of this run, empty and locked. While another run of this folder writes LOG, this one has a log of its own."""
     LOG.parent.mkdir(exist_ok=True)
     with ExitStack() as stack:
         log = stack.enter_context(LOG.open("a", encoding="utf-8"))
@@ -149,18 +139,25 @@ def _log() -> Iterator[TextIO]:
 
 
 def _driven(
-    command: list[str], show: Callable[[subprocess.Popen], None] | None = None, env: Mapping[str, str] | None = None
+    command: list[str],
+    show: Callable[[subprocess.Popen], None] = subprocess.Popen.wait,
+    events: Path | None = None,
+    log: TextIO | None = None,
 ) -> int:
-    """Runs a driver to its end and returns its exit code. A signal ends it with its jobs. show: reads its output."""
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-    piped["env"] = os.environ | {"PYTHONUNBUFFERED": "1"} | (env or {})
+    """Runs a driver to its end and returns its exit code. A signal ends it with its jobs.
+
+    show: returns when the driver has ended; events, log: files for its events and its output.
+    """
+    env = os.environ | {"PYTHONUNBUFFERED": "1"} | ({EVENTS: str(events)} if events else {})
     for number in (signal.SIGTERM, signal.SIGHUP):  # from a batch system, `timeout`, a closed terminal
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets background processes ignore it
-    child = subprocess.Popen(command, **(piped if show else {}))
+    child = subprocess.Popen(
+        command, stdout=log, stderr=log, env=env
+    )  # the log stays locked until all that write it end
     try:
-        show(child) if show else child.wait()
+        show(child)
     except BaseException as error:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # a second one must not leave Snakemake behind
@@ -172,47 +169,58 @@ def _driven(
     return child.wait()
 
 
-def _show(child: subprocess.Popen, log: TextIO, progress: RunProgress, phases: dict[str, str], cost: Forecast) -> None:
-    """Shows the progress of a run until it ends, and logs its output."""
-    console = Console(stderr=True)
-    columns = [TextColumn("{task.fields[phase]:11}"), BarColumn(), MofNCompleteColumn()]
-    columns += [TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[now]}")]
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+def _followed(child: subprocess.Popen, events: Path) -> Iterator[Event]:
+    """The events of a process, until it has ended."""
+    with events.open(encoding="utf-8") as stream:
+        ended, rest = False, ""
+        while not ended:
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(PAUSE)
+            ended = child.poll() is not None
+            *lines, rest = (rest + stream.read()).split("\n")
+            yield from map(json.loads, lines)
+
+
+def _show(followed: Iterable[Event], progress: Progress, cost: Forecast) -> None:
+    """Shows the progress of a run until it ends."""
+    console, phases = Console(stderr=True), _phases()
+    columns = [bars.TextColumn("{task.fields[phase]:11}"), bars.BarColumn(), bars.MofNCompleteColumn()]
+    columns += [bars.TimeElapsedColumn(), bars.TextColumn("left"), bars.TimeRemainingColumn()]
+    columns += [bars.TextColumn("{task.fields[now]}")]
+    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task, last = bar.add_task("", total=None, phase="planning", now=""), -1
-        for line in child.stdout:
-            log.write(line)
-            log.flush()
-            was_planned = bool(progress.jobs)
-            message = progress.read(line.rstrip("\n"))
-            if progress.counts and progress.jobs and not was_planned:
-                message = cost(progress.counts)
-            if message:
+        for event in followed:
+            message = progress.read(event)
+            if event["event"] == "planned" and progress.jobs:
+                message = cost(progress.jobs)
+            if message and progress.jobs:  # before the jobs, it is why the run ends
                 bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
-            now = ", ".join(sorted(set(workers().values()))) if console.is_terminal and progress.planned else ""
+            total, now = len(progress.jobs or ()), ", ".join(sorted(set(progress.running.values())))
             phase = phases.get(progress.rule, "done" if progress.done else "planning")
-            bar.update(task, total=progress.jobs or None, completed=progress.done, phase=phase, now=now)
-            share = STEP * progress.done // progress.jobs if progress.jobs else -1
+            bar.update(task, total=total or None, completed=progress.done, phase=phase, now=now)
+            share = STEP * progress.done // total if total else -1
             if not console.is_terminal and share > last:
-                print(f"{progress.done} of {progress.jobs} jobs ({phase})", file=sys.stderr, flush=True)
+                print(f"{progress.done} of {total} jobs ({phase})", file=sys.stderr, flush=True)
                 last = share
 
 
-def _failure(progress: RunProgress, code: int, report: str, log: Path = LOG) -> Exception:
-    """The error of a failed run. It quotes Snakemake's output only if no stage has printed the reason.
+def _failure(progress: Progress, code: int, report: str, log: Path = LOG) -> Exception:
+    """The error of a failed run. It quotes Snakemake's output only if no stage has told the reason.
 
     report: the command that shows the results so far.
     """
-    stopped = f"stopped after {progress.done} of {progress.jobs} jobs"
-    rest = f"finished jobs are kept; `{report}` shows them. Log: {log}"
-    if any("Fix:" in line and "MLflow" not in line for line in progress.messages):
-        return SecateurError(f"{stopped}, for the reason above; {rest}")
-    text = log.read_text(encoding="utf-8")
-    if LOCKED in text:
+    output = log.read_text(encoding="utf-8", errors="replace")
+    if any(error["exception"] == "LockException" for error in progress.errors):
         return _locked()
-    error = failure(text, SHOWN)
-    if not progress.planned or isinstance(error, OSError):
+    if progress.jobs is None:
+        return failure(progress.messages, progress.errors, output)
+    stopped = f"stopped after {progress.done} of {len(progress.jobs)} jobs"
+    rest = f"finished jobs are kept; `{report}` shows them. Log: {log}"
+    if any("Fix:" in text and "MLflow" not in text for text in progress.messages):
+        return SecateurError(f"{stopped}, for the reason above; {rest}")
+    if isinstance(error := failure([], progress.errors, output), OSError):
         return error
-    return SecateurError(f"{error}\n{stopped} (exit code {code}); {rest}")
+    return SecateurError(f"{tail(output)}\n{stopped} (exit code {code}); {rest}")
 
 
 def _locked() -> SecateurError:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
+import psutil
 from typer import Argument, Option
 
 from secateur.cluster import leftovers
@@ -18,7 +19,7 @@ from secateur.config.compose import separated
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
-from secateur.planning.snakemake_output import Job
+from secateur.planning.progress import Job
 from secateur.publication import reference
 
 __all__ = ["clean", "docs", "doctor", "estimate_of", "plan", "status", "track", "ui", "why"]
@@ -83,28 +84,28 @@ def why(
     changed: Overrides = None,
 ) -> None:
     """List the jobs that would run, and the key, file or module that causes each."""
-    from secateur.planning.dry_run import dry_run
+    from secateur.planning.dry_run import jobs_to_run
 
     needs("snakemake")
     in_clone()
     experiment, path = _experiment_and_file(target)
-    planned = dry_run(experiment, changed or (), path)
-    total = sum(planned.counts.values())
-    if not total:
+    planned = jobs_to_run(experiment, changed or (), path)
+    if not planned:
         print(f"{target}: nothing to do, everything is up to date")
         return
     causes: dict[str, list[str]] = {}
-    for job, cause in planned.causes:
-        causes.setdefault(cause, []).append(job)
-    print(f"{target}: {total} jobs would run")
+    for job in planned:
+        if job.cause:
+            causes.setdefault(job.cause, []).append(job.message)
+    print(f"{target}: {len(planned)} jobs would run")
     for cause, jobs in causes.items():
         print(f"  {cause}")
         print(*(f"    {job}" for job in jobs[:JOBS]), sep="\n")
         if len(jobs) > JOBS:
             print(f"    and {len(jobs) - JOBS} more")
-    if rest := total - len(planned.causes):
+    if rest := sum(not job.cause for job in planned):
         print(f"  {rest} more read the outputs of these")
-    print("  " + ", ".join(f"{rule} {count}" for rule, count in planned.counts.items()))
+    print("  " + ", ".join(f"{rule} {count}" for rule, count in Counter(job.rule for job in planned).items()))
 
 
 def _experiment_and_file(target: str) -> tuple[str, Path | None]:
@@ -131,8 +132,10 @@ def plan(experiment: Experiment, changed: Overrides = None) -> None:
         print("nothing to do")
         return
     print(f"{aligned(estimate.rows)}\n\n{estimate.summary(os.cpu_count() or 1)}")
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for line in [*estimate.beyond(shutil.disk_usage(".").free, memory), *_beyond(experiment, changed or (), estimate)]:
+    for line in [
+        *estimate.beyond(shutil.disk_usage(".").free, psutil.virtual_memory().total),
+        *_beyond(experiment, changed or (), estimate),
+    ]:
         print(line)
 
 

@@ -23,6 +23,7 @@ GLUE = (  # modules that carry a stage and compute nothing
     "config",
     "core.artifacts",
     "core.errors",
+    "core.events",
     "core.fields",
     "core.layout",
     "core.tables",

@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "nearest", "needs", "one_of", "refused"]
+__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "explained", "nearest", "needs"]
+__all__ += ["one_of", "refused"]
 
 ROOM = "free space there; `secateur clean` lists what can be deleted"
 RIGHT = "give yourself the right to read and write there, or work in a clone of your own, with SECATEUR_CACHE in a folder of yours"
@@ -67,6 +68,11 @@ def refused(error: OSError) -> str:
     if error.errno is None:  # a network error
         return f"{error}. Fix: {fix}"
     return f"{error.filename or Path.cwd()}: {error.strerror}. Fix: {fix}"
+
+
+def explained(error: BaseException) -> str:
+    """The message of an error, by `refused` where the file system raised it."""
+    return refused(error) if isinstance(error, OSError) else str(error)
 
 
 def absent(error: ModuleNotFoundError) -> SecateurError | None:

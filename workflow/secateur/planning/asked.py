@@ -12,8 +12,8 @@ from secateur.config.limits import asked_note, command
 from secateur.core.artifacts import read_json, write_json
 from secateur.core.cache import digest
 from secateur.core.errors import SecateurError
-from secateur.planning.dry_run import dry_run
-from secateur.planning.snakemake_output import CODE
+from secateur.planning.dry_run import jobs_to_run
+from secateur.planning.progress import CODE
 from secateur.stage.ledger import records, run_overrides
 from secateur.stage.lineage import upstream
 
@@ -84,17 +84,18 @@ def check_current(experiment: str) -> str:
     if is_settled(experiment, overrides, whole=False):
         return ""
     # The page reads all figures; MLflow's record is left out: it is missing while its server is away.
-    causes = dry_run(experiment, overrides, HOME / experiment / "report/run.json").causes
-    if not causes:
+    jobs = jobs_to_run(experiment, overrides, HOME / experiment / "report/run.json")
+    caused = [job for job in jobs if job.cause]
+    if not caused:
         settle(experiment, overrides, tree, whole=False)
         return ""
     fix = f"Fix: {command(experiment, overrides)}"
-    if all(map(_is_code, (cause for _, cause in causes))):
+    if all(_is_code(job.cause) for job in caused):
         made = read_json(HOME / experiment / "run.json")["commit"] or "an unknown commit"
-        return f"{experiment}: figures of {made}; the code has changed since, and {len(causes)} jobs would run. {fix}"
+        return f"{experiment}: figures of {made}; the code has changed since, and {len(caused)} jobs would run. {fix}"
     raise SecateurError(
         f"{experiment}: its figures are not those asked for last{' (' + ' '.join(overrides) + ')' if overrides else ''}; "
-        f"{causes[0][0]}: {causes[0][1]} ({len(causes)} jobs, secateur why {experiment}). {fix}"
+        f"{caused[0].message}: {caused[0].cause} ({len(caused)} jobs, secateur why {experiment}). {fix}"
     )
 
 

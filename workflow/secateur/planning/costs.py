@@ -12,8 +12,8 @@ from secateur.core.layout import beside, data_of, passages
 from secateur.planning.foretold import ANOTHER, ENDPOINT, unmeasured
 from secateur.planning.pace import Coefficients, Paces, Ran, kind_of, total, unseen
 from secateur.planning.plan import Variant
+from secateur.planning.progress import Job
 from secateur.planning.sizes import Data, Sizes, joining, pairs_of
-from secateur.planning.snakemake_output import Job
 
 __all__ = ["Estimate", "Foretold", "estimate"]
 

@@ -1,17 +1,19 @@
-"""Runs Snakemake's dry run of an experiment."""
+"""Runs Snakemake to its end, and reads its events: the dry run of an experiment."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from secateur.core.errors import SecateurError, needs
-from secateur.planning.snakemake_output import DryRun, Job, failure, parse_dry_run, parse_summary
+from secateur.core.events import EVENTS, event_file
+from secateur.planning.progress import Event, Job, Progress, failure, planned_job
 
-__all__ = ["arguments", "dry_run", "jobs_to_run"]
+__all__ = ["SNAKEMAKE", "arguments", "jobs_to_run", "snakemake"]
 
-SHOWN = 3  # last lines of Snakemake's output in a message
+SNAKEMAKE = [sys.executable, "-m", "snakemake", "--logger", "secateur"]
 
 
 def arguments(experiment: str, overrides: Sequence[str] = ()) -> list[str]:
@@ -28,30 +30,33 @@ def arguments(experiment: str, overrides: Sequence[str] = ()) -> list[str]:
     return ["--config", f"experiment={experiment}", *changed]
 
 
-def dry_run(experiment: str, overrides: Sequence[str] = (), target: Path | None = None) -> DryRun:
-    """The jobs that would run for an experiment, or for a file of its results, and their causes.
-
-    Raises SecateurError with Snakemake's message.
-    """
+def jobs_to_run(experiment: str, overrides: Sequence[str] = (), target: Path | None = None) -> list[Job]:
+    """The jobs that would run for an experiment, or for a file of its results. Raises SecateurError with Snakemake's message."""
     targets = ["--", str(target)] if target else []
-    done = _snakemake("-n", *arguments(experiment, overrides), *targets)
-    text = done.stdout + done.stderr
-    if target and "MissingRuleException" in text:
-        raise SecateurError(f"{target}: no rule writes it. Fix: name a file or folder of results/ that a run writes.")
-    if done.returncode != 0:
-        raise failure(text, SHOWN)
-    return parse_dry_run(text)
+    try:
+        events = snakemake("-n", "--profile", "profiles/local", *arguments(experiment, overrides), *targets)
+    except SecateurError as error:
+        if target and "MissingRuleException" in str(error):
+            fix = "Fix: name a file or folder of results/ that a run writes."
+            raise SecateurError(f"{target}: no rule writes it. {fix}") from None
+        raise
+    jobs = [planned_job(event) for event in events if event["event"] == "job_info"]
+    return [job for job in jobs if job]
 
 
-def jobs_to_run(experiment: str, overrides: Sequence[str] = ()) -> list[Job]:
-    """The jobs that would run for an experiment, with their records. Raises SecateurError with Snakemake's message."""
-    done = _snakemake("--summary", *arguments(experiment, overrides))
-    if done.returncode != 0:
-        raise failure(done.stdout + done.stderr, SHOWN)
-    return parse_summary(done.stdout)
-
-
-def _snakemake(*options: str) -> subprocess.CompletedProcess[str]:
+def snakemake(*options: str) -> list[Event]:
+    """The events of a Snakemake, once it has ended. Raises the error that ended it."""
     needs("snakemake")
-    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/local", "--quiet", "host", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    with event_file() as path:
+        done = _run([*SNAKEMAKE, *options], os.environ | {EVENTS: str(path)})
+        events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if done.returncode:
+        progress = Progress()
+        for event in events:
+            progress.read(event)
+        raise failure(progress.messages, progress.errors, done.stderr)
+    return events
+
+
+def _run(command: Sequence[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)

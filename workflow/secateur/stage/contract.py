@@ -25,7 +25,7 @@ import polars as pl
 
 from secateur.config.leaves import load
 from secateur.core.artifacts import abandoned, atomic, file_digest, naming, read_json, write_json
-from secateur.core.errors import SecateurError, Unusable, refused
+from secateur.core.errors import SecateurError, Unusable, explained
 from secateur.core.redaction import redacted, without_secrets
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import made_anew, read_table, read_tables, read_vectors, write_parts, write_table
@@ -273,7 +273,7 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
     except BaseException as error:
         outputs.discard()
         log.error("%s", error if isinstance(error, SecateurError) else traceback.format_exc())
-        record = _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {error}")
+        record = _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {explained(error)}")
         with suppress(OSError):  # a second error here would hide the first
             said = job.log.read_text(encoding="utf-8").splitlines()[-LOGGED:]
             write_json(failure, record | {"final": _final(error), "log": "\n".join(said)})
@@ -336,7 +336,7 @@ def main(run: Callable[..., Metrics], snakemake: Any) -> None:
     try:
         run_stage(run, job)
     except (SecateurError, OSError) as error:  # the log has the traceback of an OSError
-        print(redacted(f"\n{job.rule}: {refused(error) if isinstance(error, OSError) else error}\n"), file=sys.stderr)
+        print(redacted(f"\n{job.rule}: {explained(error)}\n"), file=sys.stderr)
         sys.exit(2)
     if vars(sys.modules["__main__"]).get("snakemake") is snakemake:  # this process is a script of Snakemake's
         _leave()

@@ -20,6 +20,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from secateur.core.errors import SecateurError
+from secateur.core.events import tell
 from secateur.core.redaction import redacted
 from secateur.stage.ledger import FOLDER, collect
 from secateur.stage.tracked import CURRENT, JOBS, STATE, SUPERSEDED, Run, runs_of, view
@@ -104,7 +105,7 @@ def _warn(uri: str, root: str, error: Exception) -> None:
     fix = "make this root writable from here, or start the server with --serve-artifacts before the first run"
     if root.startswith("mlflow-artifacts:"):  # the server writes them itself
         fix = "start the server with --serve-artifacts and an --artifacts-destination that it can write to"
-    logging.getLogger(__name__).warning(
+    tell(
         f"MLflow at {redacted(uri)}: figures are written, artifacts are not: {redacted(_reason(error))} "
         f"(artifact root {redacted(root)}). Fix: {fix}; then `secateur track`."
     )

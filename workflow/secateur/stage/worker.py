@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 __all__ = ["serve"]
 
 LARGE = 2 << 30  # bytes; a process that holds more after a job gives its memory back by its end
@@ -67,10 +69,7 @@ def _give_back() -> None:
 def _holds_much() -> bool:
     """Whether the process holds much memory, or any of a GPU."""
     torch = sys.modules.get("torch")
-    with suppress(OSError):
-        resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        return resident > LARGE or bool(torch and torch.cuda.is_initialized())
-    return True
+    return psutil.Process().memory_info().rss > LARGE or bool(torch and torch.cuda.is_initialized())
 
 
 if __name__ == "__main__":
