@@ -1,17 +1,20 @@
 """The second look: features, trees, the model's file, folds, and the ranker that reads them."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from secateur.commands.fitting import fit as fit_command
 from secateur.config import compose, plugins
 from secateur.core.errors import SecateurError
 from secateur.models.locate import locate
 from secateur.ranking.group import Group, Questions
 from secateur.ranking.look import Chain, Look
 from secateur.ranking.scorers import second_look
-from secateur.ranking.second_look import Example, Model, fit, looked
+from secateur.ranking.second_look import Example, Model, fit, levelled, looked
 from secateur.ranking.trees import Trees, fitted
 
 CONF = Path(__file__).parents[2] / "conf"
@@ -137,8 +140,6 @@ def test_a_question_alone_equals_itself_in_company(settings):
 
 
 def test_scores_are_shares_of_what_was_looked_at_and_below_minus_one_elsewhere(settings):
-    from dataclasses import replace
-
     narrow = replace(settings, candidates=1, width=1, entities=1)
     scores = second_look.score(narrow, group(), Questions(QUESTIONS), 7)
     share = Model.load(Path(locate(settings.weights))).share
@@ -185,3 +186,43 @@ def test_the_shipped_model_is_small_and_whole(settings):
     assert path.stat().st_size < 500_000
     assert len(model.passes) == 2 and all(isinstance(trees, Trees) for trees in model.passes)
     assert 0.3 < model.share < 0.6
+
+
+def test_a_level_moves_probabilities_and_keeps_their_order(model, example):
+    doubtful = replace(model, level=(-4.0, 0.5))
+    own, (before, after) = levelled(doubtful, [example])
+    assert after < before
+    rows = example.look.rankings(QUESTIONS)
+    for n, question in enumerate(QUESTIONS):
+        scores = {name: part[n] for name, part in rows.items()}
+        (_, shipped), (_, levelled_to) = (
+            looked(doubtful, example.look, question, scores),
+            looked(own, example.look, question, scores),
+        )
+        assert np.array_equal(np.argsort(-shipped, kind="stable"), np.argsort(-levelled_to, kind="stable"))
+        assert levelled_to.max() > shipped.max()
+    assert own.share == model.share
+
+
+def test_a_level_is_kept_in_the_file(model, tmp_path):
+    replace(model, level=(0.25, 1.5)).save(tmp_path / "own.npz")
+    assert Model.load(tmp_path / "own.npz").level == (0.25, 1.5)
+
+
+def test_secateur_fit_writes_a_model_and_refuses_too_few_questions(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    passages = [{"id": str(n), "doc": str(n), "title": TITLES[n], "text": TEXTS[n]} for n in range(6)]
+    asked = [
+        {"id": str(n), "question": QUESTIONS[n % 3] + " " * n, "evidence": sorted(map(str, GOLD[n % 3]))}
+        for n in range(12)
+    ]
+    for name, rows in (("passages", passages), ("questions", asked)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    monkeypatch.chdir(CONF.parent)
+    fit_command(folder, tmp_path / "own.npz", 10)
+    assert "fitted on 12 questions" in capsys.readouterr().out
+    assert Model.load(tmp_path / "own.npz").level != (0.0, 1.0)
+    with pytest.raises(SecateurError, match="12 questions have evidence in its passages, 40 are needed"):
+        fit_command(folder, tmp_path / "none.npz", 40)
+    assert not (tmp_path / "none.npz").exists()

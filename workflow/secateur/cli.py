@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import secateur
-from secateur.commands import evaluate, figures, graphs, resuming, running, runs, starting
+from secateur.commands import evaluate, figures, fitting, graphs, resuming, running, runs, starting
 from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.events import tell
 
@@ -28,7 +28,7 @@ PANELS = {
         *(runs.why, runs.plan, runs.status),
         *(runs.ui, runs.track, runs.doctor, runs.clean),
     ),
-    "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score),
+    "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score, fitting.fit),
     "Development": (starting.new, runs.docs),
 }
 for panel, commands in PANELS.items():

@@ -4,8 +4,8 @@ The first pass reads the chain of the plain rankings, each later pass the chain 
 A question never sees a model that was fitted on it: passes after the first are fitted to probabilities by folds.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from zipfile import BadZipFile
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from secateur.core.artifacts import atomic
 from secateur.core.errors import SecateurError
+from secateur.ranking.group import EPS
 from secateur.ranking.look import Look, Seen
 from secateur.ranking.trees import Trees, fitted
 
-__all__ = ["FOLDS", "Example", "Model", "fit", "looked"]
+__all__ = ["FOLDS", "Example", "Model", "fit", "levelled", "looked"]
 
 FOLDS = 5
 SETTINGS = {  # small trees and few of them: choosing sets have some hundred questions
@@ -34,16 +35,26 @@ SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Model:
-    """Trees of each pass; share: mean of 1 / gold passages over the questions that it was fitted on."""
+    """Trees of each pass.
+
+    share: mean of 1 / gold passages over the questions that it was fitted on; level: intercept and slope of the last pass's
+    log odds (Platt 1999), fitted on questions of a set of one's own.
+    """
 
     passes: tuple[Trees, ...]
     share: float
+    level: tuple[float, float] = (0.0, 1.0)
+
+    def at_level(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities of the last pass at the model's level; their order stays."""
+        intercept, slope = self.level
+        return 1 / (1 + np.exp(-intercept - slope * _log_odds(probabilities)))
 
     def save(self, path: Path) -> None:
         """Writes the model as a compressed NumPy file."""
         arrays = {name: part for n, trees in enumerate(self.passes) for name, part in trees.arrays(str(n)).items()}
         with atomic(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, share=np.array(self.share), **arrays)
+            np.savez_compressed(file, share=np.array(self.share), level=np.array(self.level), **arrays)
 
     @classmethod
     @lru_cache(maxsize=4)
@@ -53,7 +64,9 @@ class Model:
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
             count = len({name.partition(".")[0] for name in arrays if "." in name})
-            return cls(tuple(Trees.of_arrays(arrays, str(n)) for n in range(count)), float(arrays["share"]))
+            intercept, slope = arrays["level"].tolist()
+            passes = tuple(Trees.of_arrays(arrays, str(n)) for n in range(count))
+            return cls(passes, float(arrays["share"]), (intercept, slope))
         except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
             raise SecateurError(
                 f"{path}: holds no model of a second look ({error}). Fix: name a file that `secateur fit` wrote."
@@ -76,7 +89,7 @@ def looked(model: Model, look: Look, question: str, scores: dict[str, NDArray[np
         seen = look.seen(question, scores, chain)
         probabilities = trees.probabilities(seen.features)
         chain = look.next_chain(seen, probabilities)
-    return seen, probabilities
+    return seen, model.at_level(probabilities)
 
 
 def fit(examples: Sequence[Example], passes: int, progress=iter) -> Model:
@@ -120,3 +133,51 @@ def _by_folds(
         trees = _fitted([seen[n] for n in others], [labels[n] for n in others])
         held_out |= {n: trees.probabilities(seen[n].features) for n, of in enumerate(folds) if of == fold}
     return [held_out[n] for n in range(len(seen))]
+
+
+def levelled(model: Model, examples: Sequence[Example]) -> tuple[Model, tuple[float, float]]:
+    """The model at the level of a set's own questions, and its log loss a candidate before and after, the latter by folds.
+
+    Two numbers are fitted, so that some forty questions are enough; the order of passages stays as it was.
+    """
+    pairs = []
+    for example in examples:
+        rows = example.look.rankings(example.questions)
+        for n, question in enumerate(example.questions):
+            pairs.append(looked(model, example.look, question, {name: part[n] for name, part in rows.items()}))
+    golds = [gold for example in examples for gold in example.gold]
+    labels = [np.isin(seen.places, list(gold)) for (seen, _), gold in zip(pairs, golds, strict=True)]
+    odds = [_log_odds(probabilities) for _, probabilities in pairs]
+    folds = [n % FOLDS for n in range(len(odds))]
+    before, after = [], []
+    for fold in sorted(set(folds)):
+        level = _level([n for n, of in enumerate(folds) if of != fold], odds, labels)
+        held_out = [n for n, of in enumerate(folds) if of == fold]
+        before += [_losses(odds[n], labels[n]) for n in held_out]
+        after += [_losses(level[0] + level[1] * odds[n], labels[n]) for n in held_out]
+    intercept, slope = _level(range(len(odds)), odds, labels)
+    share = float(np.mean([1 / len(gold) for gold in golds]))
+    own = replace(model, share=share, level=(intercept + slope * model.level[0], slope * model.level[1]))
+    return own, (float(np.concatenate(before).mean()), float(np.concatenate(after).mean()))
+
+
+def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    inside = np.clip(probabilities, EPS, 1 - EPS)
+    return np.log(inside) - np.log1p(-inside)
+
+
+def _level(
+    chosen: Iterable[int], odds: Sequence[NDArray[np.float64]], labels: Sequence[NDArray[np.bool_]]
+) -> tuple[float, float]:
+    """Intercept and slope of log odds, by logistic regression on some questions."""
+    from sklearn.linear_model import LogisticRegression
+
+    chosen = list(chosen)
+    values = np.concatenate([odds[n] for n in chosen])[:, None]
+    fitted_to = LogisticRegression(C=np.inf).fit(values, np.concatenate([labels[n] for n in chosen]))
+    return float(fitted_to.intercept_[0]), float(fitted_to.coef_[0, 0])
+
+
+def _losses(odds: NDArray[np.float64], labels: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Log loss of each candidate."""
+    return np.logaddexp(0.0, np.where(labels, -odds, odds))
