@@ -47,8 +47,8 @@ def drawn(texts) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def group_of(embed=drawn, texts=TEXTS, title="") -> Group:
-    return Group(texts, [title] * len(texts), np.arange(len(texts)), embed)
+def group_of(embed=drawn, texts=TEXTS, title="") -> Group:  # the fourth document has two passages
+    return Group(texts, [title] * len(texts), np.minimum(np.arange(len(texts)), 3), embed)
 
 
 def score(group: Group, questions=(QUESTION,), **changed) -> np.ndarray:
@@ -63,8 +63,8 @@ def test_scores_are_those_worked_out_by_hand():
     passages = 0.05 * (1.5 * np.array([1, 2 / 3, 1 / 2, 1 / 3, 0]) + np.log(1 + bonus))
     restart = np.array([0.9 + 0.72, 0.72 + 0.432, 0.432, 0, 0, *passages])  # ann, bob, kent, cob, gent, then passages
     edges = np.zeros((10, 10))
-    edges[5:9, :5] = [[1 / 2, 1 / 2, 0, 0, 0], [0, 1 / 2, 1 / 2, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1 / 3, 2 / 3]]
-    edges[range(5, 9), range(6, 10)] = 1
+    edges[5:8, :3] = [[1 / 2, 1 / 2, 0], [0, 1 / 2, 1 / 2], [0, 0, 1]]
+    edges[[8, 8, 9], [3, 4, 3]], edges[8, 9] = [1 / 3, 2 / 3, 1], 1  # the last two are about cob, and neighbours
     edges += edges.T
     mass = np.linalg.solve(np.eye(10) - 0.5 * (edges / edges.sum(1)[:, None]).T, 0.5 * restart / restart.sum())
     for rounds in (3, 4):

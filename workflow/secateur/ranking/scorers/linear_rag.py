@@ -1,6 +1,6 @@
 """LinearRAG (Zhuang et al., ICLR 2026, arXiv 2510.10114): a graph of passages and entities, without relations.
 
-Written after its released code. Edges link a passage to each entity in it, and to the passage before it, so the ranker is
+Written after its released code. Edges link a passage to each entity in it and to its document's passage before, so it is
 order-aware. The question's entities activate those nearest to them. Round by round, sentences with an active entity and
 close to the question activate the entities in them. Personalised PageRank restarts at active entities, and at passages by
 cosine and by the active entities in them. A question without entities is ranked by cosine. Passages have their titles.
@@ -49,7 +49,7 @@ class Settings:
     passage_ratio: float = key("weight of a passage's cosine beside the active entities in it", low=0.001)
     passage_node_weight: float = key("restart weight of passages beside that of entities", low=0.001)
     damping: float = key("probability of a step; else the walker restarts", low=0, high=0.99)
-    adjacent: float = key("weight of the edge between consecutive passages; a passage's entities have 1 in all", low=0)
+    adjacent: float = key("weight of the edge between neighbours in a document, beside the entities' sum of 1", low=0)
     joins: tuple[str, ...] = key("small words that join two capitalised words to one name", default=())
     skipped: tuple[str, ...] = key("capitalised words that do not begin a name", default=())
     longest: int = key("most words of a name", low=1, default=8)
@@ -82,8 +82,7 @@ def activated(settings: Settings, seeds: dict[int, float], near, sentences_of, e
 
     seeds: scores by entity; near: (sentences,) cosines with the question; sentences_of, entities_of: lists.
     """
-    weights, active, current = dict(seeds), {entity: (value, 1) for entity, value in seeds.items()}, seeds
-    used: set[int] = set()
+    weights, active, current, used = dict(seeds), {e: (value, 1) for e, value in seeds.items()}, seeds, set[int]()
     for tier in range(2, settings.max_iterations + 1):
         reached: dict[int, float] = {}
         for entity in (e for e, value in current.items() if value >= settings.iteration_threshold):
@@ -158,8 +157,9 @@ class _Index:
 
         (passage, entity), nodes = pairs, len(self.entities) + np.arange(len(self.texts))
         counts = np.array([max(1, self.texts[p].count(self.entities[e])) for p, e in pairs.T], float)  # 1: topic alone
-        weights = np.concatenate([counts / np.bincount(passage, counts)[passage], np.full(len(nodes) - 1, adjacent)])
-        ends = np.concatenate([nodes[passage], nodes[1:]]), np.concatenate([entity, nodes[:-1]])
+        before = np.flatnonzero(np.diff(self.titled.docs) == 0)  # documents of a pool have no order
+        weights = np.concatenate([counts / np.bincount(passage, counts)[passage], np.full(len(before), adjacent)])
+        ends = np.concatenate([nodes[passage], nodes[before + 1]]), np.concatenate([entity, nodes[before]])
         half = coo_array((weights, ends), shape=(nodes[-1] + 1,) * 2)
         return (half + half.T).tocsr()
 
