@@ -11,16 +11,18 @@ from secateur.evaluation.primary import primary_family
 from secateur.evaluation.published import published
 from secateur.evaluation.rankings import POOL_RANDOM
 from secateur.evaluation.subsets import MAIN, members, of_split, units_of
+from secateur.evaluation.utility import utilities
 from secateur.stage.contract import main
 
 
 def _figures(cfg, inputs) -> pl.DataFrame:
-    """The figures of all variants with their data set and system, and their means over the claimed budgets."""
+    """The figures of all variants with their data set and system, their utilities, and means over the claimed budgets."""
     paths = map(str, inputs.paths("question_metrics"))
     tables = dict(zip(paths, inputs.each("question_metrics"), strict=True))
     labelled = [
-        tables[v["file"]].with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"]))
+        table.with_columns(dataset=pl.lit(v["dataset"]), system=pl.lit(v["system"]))
         for v in cfg.extra.variants
+        for table in (tables[v["file"]], utilities(tables[v["file"]], v["budget"], cfg.extra.prices))
     ]
     figures = pl.concat(labelled)
     return pl.concat([figures, claims(figures, cfg.eval.claim, cfg.eval.gain_budgets)])
