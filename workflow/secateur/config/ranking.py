@@ -78,11 +78,7 @@ class Assembly:
     @property
     def packs(self) -> str:
         """How pieces are chosen, in words."""
-        limits = {
-            "{} pieces": self.pieces,
-            "a price of {:g}": self.price,
-            "a price of {} tokens in the mean": self.mean_tokens,
-        }
+        limits = {"{} pieces": self.pieces, "a price of {:g}": self.price, "{} mean tokens": self.mean_tokens}
         return ", ".join([self.packing, *(text.format(n) for text, n in limits.items() if n is not None)])
 
 

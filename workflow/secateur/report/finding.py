@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from secateur.evaluation import utility
 from secateur.evaluation.comparison import PRIMARY, significant
 from secateur.evaluation.figure import figure_of, headlines
 from secateur.evaluation.subsets import MAIN
@@ -269,8 +268,6 @@ def small_print(lines: Sequence[Line], claimed: Sequence[int]) -> str:
     within = f", within {at} tokens" if at.isdigit() else ""
     if at == "claim" and base in ("evidence_recall", "token_recall"):
         within = f", {min(claimed)} to {max(claimed)} tokens"
-    elif base == utility.NAME:
-        within = f", at a price of {at}"
     elif at and at != "claim" and not at.isdigit():
         within = f", each question at the tokens of {at}"
     over = sizes({"n": line.n, "units": line.units})
