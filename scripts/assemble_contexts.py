@@ -14,6 +14,9 @@ from secateur.graph.assembling import assembly_of
 from secateur.graph.codebook import as_shown, shown_as, triples_of
 from secateur.stage.contract import main
 
+# A row without text says that nothing fits or is worth its price, and that the question is measured.
+NOTHING_SENT = Context([Row("")], 0)
+
 
 def _queries(inputs) -> dict[str, Query]:
     """Queries by question id, with the context that another system sent or the question's triples if the form needs them."""
@@ -41,23 +44,28 @@ def run(cfg, inputs, outputs, ctx):
     if pick != "all":
         ranked = ranked.filter(pl.col("scorer") == pick)
     parts = ranked.group_by("question_id", "scorer", maintain_order=True).agg(
-        pl.struct("passage_id", "edge_id").alias("units"), pl.col("answer_aware").first()
+        pl.struct("passage_id", "edge_id", "value").alias("units"), pl.col("answer_aware").first()
     )
     rankings = [*parts.iter_rows()]
     # A context of another system may hold no passage word for word, and then has no ranking.
     ranked_ids = set(parts["question_id"])
     rankings += [(q, PEER, [], False) for q, query in queries.items() if query.sent and q not in ranked_ids]
+    price = cfg.assembly.price
+    if cfg.assembly.mean_tokens is not None:
+        with plugins.calling("form", plugin):
+            asked = [(queries[question], _sent(cfg, units)) for question, _, units, _ in rankings]
+            price = ctx.counts["price"] = assembly.price_for(asked, cfg.assembly.mean_tokens)
     if allowed is not None:
         rankings, budgets = _of_lengths(rankings, allowed), []
     rows = []
     for question, scorer, units, aware in ctx.progress(rankings, len(rankings), "rankings"):
         limits = budgets if allowed is None else [allowed[question]]
         with plugins.calling("form", plugin):
-            sent = [Ranked(**unit) for unit in units[: cfg.assembly.pieces]]
-            contexts = assembly.contexts(queries[question], sent, limits)
-        if allowed is not None:  # a row without text says that nothing fits, and that the question is measured
-            (context,) = contexts.values()
-            contexts = {OWN_LENGTH: context if context.rows else Context([Row("")], 0)}
+            contexts = assembly.contexts(queries[question], _sent(cfg, units), limits, price)
+        if allowed is not None:
+            contexts = {OWN_LENGTH: contexts[allowed[question]]}
+        if allowed is not None or price is not None:
+            contexts = {budget: context if context.rows else NOTHING_SENT for budget, context in contexts.items()}
         rows += context_rows(question, scorer, aware, kind, contexts)
     with plugins.calling("form", plugin):
         frame = TABLES["contexts"].frame(rows)
@@ -65,6 +73,11 @@ def run(cfg, inputs, outputs, ctx):
     outputs["contexts"] = frame
     used = _mean_tokens(rows, OWN_LENGTH if allowed is not None else cfg.assembly.budget)
     return {"questions": len({q for q, *_ in rankings}), "rankings": len(rankings), "tokens_used": used}
+
+
+def _sent(cfg, units: list[dict]) -> list[Ranked]:
+    """The ranked units that a context may hold."""
+    return [Ranked(**unit) for unit in units[: cfg.assembly.pieces]]
 
 
 def _of_lengths(rankings: list[tuple], allowed: Mapping[str, int]) -> list[tuple]:

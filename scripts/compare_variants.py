@@ -30,7 +30,7 @@ def _equal_quality(one: Measured, cfg) -> pl.DataFrame:
 def run(cfg, inputs, outputs, ctx):
     paths = map(str, inputs.paths("question_metrics"))
     tables = dict(zip(paths, inputs.each("question_metrics"), strict=True))
-    figures = labelled(cfg.extra.variants, tables, cfg.eval)
+    figures = labelled(cfg.extra.variants, tables, cfg.extra.prices, cfg.eval)
     asked = zip(cfg.extra.datasets, inputs.each("questions"), inputs.each("evidence"), strict=True)
     sets = [measured(spec, cfg.extra.variants, figures, *about, cfg.eval) for spec, *about in asked]
     for one in sets:

@@ -162,7 +162,7 @@ def assembled(ctx, monkeypatch):
     words = lambda texts: np.array([len(text.split()) for text in texts])  # noqa: E731
     monkeypatch.setattr(assembling, "lm_counter", lambda model, cache: words)
     own = SimpleNamespace(form={"kind": "mypackage.mine"}, counter="reader", packing="refill", placement="best_first")
-    own.budget, own.titles, own.pieces = 4, False, None
+    own.budget, own.titles, own.pieces, own.price, own.mean_tokens = 4, False, None, None, None
     cfg = SimpleNamespace(assembly=own, eval=SimpleNamespace(budgets=(2, 4)), lm=SimpleNamespace(model="lm"))
     outputs = {}
     assemble_contexts.run(cfg, {"rankings": RANKINGS, "questions": QUESTIONS, "passages": PASSAGES}, outputs, ctx)

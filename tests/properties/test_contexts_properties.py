@@ -307,3 +307,36 @@ def test_whole_passages_are_word_for_word_and_each_stands_once(count, one, budge
     assert text_of(context.rows) == "\n".join(one.texts[row.passage_id] for row in context.rows)
     assert all(row.whole for row in context.rows)
     assert len({row.passage_id for row in context.rows}) == len(context.rows)
+
+
+# --- a price for tokens -----------------------------------------------------------------------------
+
+shares = st.floats(-0.5, 1, width=32)
+
+
+@quick
+@given(one=drawn(), way=ways, values=st.lists(shares, min_size=12, max_size=12), steps=st.integers(0, 3))
+def test_a_higher_price_sends_a_part_of_the_pieces_and_the_mean_is_kept_at_the_lowest_such_price(
+    count, one, way, values, steps
+):
+    assembly = assembled(one, count, *way)
+    names = dict.fromkeys(unit.passage_id for unit in one.ranked)
+    ranked = [Ranked(name, None, value) for name, value in zip(names, values, strict=False)]
+    pieces = assembly._pieces(one.asked, ranked)
+    limits = assembly._limits(pieces, assembly._parts(pieces), ranked)
+    whole, before, tokens = {}, set(range(len(pieces))), None
+    for price in sorted({0.0, 0.3, 5.0, *(limit for limit in limits if limit > 0)}):
+        kept = {n for n in before if limits[n] > price}
+        assert kept == {n for n, limit in enumerate(limits) if limit > price}
+        context = assembly.contexts(one.asked, ranked, [10**6], price)[10**6]
+        assert context.rows == sent(assembly, one, [pieces[n] for n in sorted(kept)])
+        assert tokens is None or context.tokens <= tokens
+        before, tokens = kept, context.tokens
+        whole[price] = context.tokens
+        short = assembly.contexts(one.asked, ranked, [30], price)[30]
+        assert short.tokens <= min(30, context.tokens)
+    assert tokens == 0  # at the highest limit nothing is worth its price
+    most = sorted(whole.values())[steps % len(whole)]
+    price = assembly.price_for([(one.asked, ranked)], most)
+    assert whole[price] <= most
+    assert all(size > most for lower, size in whole.items() if lower < price)

@@ -12,8 +12,9 @@ import pytest
 from scripts import assemble_contexts
 
 from secateur.config import compose
+from secateur.contexts.assemble import Assembly
 from secateur.contexts.pack import pack, pack_shared
-from secateur.contexts.piece import Context, Piece, Query, Row, passage_text, rows_of
+from secateur.contexts.piece import Context, Piece, Query, Ranked, Row, passage_text, rows_of
 from secateur.contexts.placement import placed
 from secateur.contexts.session import Textual, Unit
 from secateur.contexts.table import context_rows, recalled_rows, sizes_of, texts
@@ -196,7 +197,7 @@ def assembled(tmp_path, monkeypatch):
         )
         ctx = StageContext(logging.getLogger("test"), tmp_path, {}, "code")
         ctx.axes = {"pick": pick, "assembly": name, "dataset": "d"}
-        outputs = {}
+        outputs, run.counts = {}, ctx.counts
         assemble_contexts.run(cfg, INPUTS | changed, outputs, ctx)
         assert problems(TABLES["contexts"], outputs["contexts"]) == []
         return {(scorer, budget): text for (_, scorer, budget), text in texts(outputs["contexts"]).items()}
@@ -262,3 +263,28 @@ def test_a_text_that_another_system_sent_is_read_though_it_holds_no_passage(asse
         ("peer", budget): "A report alone." for budget in (3, 10, 20)
     }
     assert assembled("sent", questions=asked, sent=sent, rankings=made)
+
+
+# Values 3, 2, 1 of p2, p1, p3: not sent from a price of 3 x 512 / 4 words = 384, of 341.3 and of 170.7 on.
+@pytest.mark.parametrize(
+    ("price", "mean", "sent", "short"),
+    [
+        (0, 10, "They sleep in winter.\nBears eat salmon.\nAnn: Rivers freeze.", "Bears eat salmon."),
+        (171, 9, "They sleep in winter.\nBears eat salmon.", "Bears eat salmon."),
+        (342, 6, "They sleep in winter.", ""),
+        (384, 3, "", ""),  # what is worth its price exactly stays out; an empty context is a row without text
+    ],
+)
+def test_a_passage_is_sent_where_its_value_exceeds_the_price_of_its_tokens_and_a_budget_caps(
+    assembled, price, mean, sent, short
+):
+    expected = {("zsum", 3): short, ("zsum", 10): sent, ("zsum", 20): sent}
+    assert assembled(f"default+placement=best_first+price={price}", "zsum") == expected
+    assert assembled(f"default+mean_tokens={mean}+placement=best_first", "zsum") == expected
+    assert assembled.counts["price"] <= price  # the lowest of those that send as many
+
+
+def test_a_piece_that_no_ranked_passage_stands_behind_has_no_worth():
+    form = SimpleNamespace(pieces=lambda query, ranked: [Piece(None, "A header.")], parts=lambda pieces: [2])
+    with pytest.raises(ValueError, match="a piece of no ranked passage with a value"):
+        Assembly(form, "refill", "best_first", None, {}).contexts(Query("?"), [Ranked("p1", None, 0.5)], [9], 0.5)

@@ -24,6 +24,7 @@ SERVED = (  # of the utilities those that a server can give
 ALONE = {  # and systems that can take the override
     "dataset.scored": ("+dataset.first.F1=1",),
     "assembly.form={": ("experiment.axes.assembly=[]",),
+    "eval.prices": ("assembly.price=0.5",),
     "assembly.form.kind": ("experiment.axes.assembly=[]",),
     **{f"judge.{key}=": ("experiment.judges=[endpoint]",) for key in ENDPOINT},
     "judge.lm": ("experiment.judges=[smollm2]",),

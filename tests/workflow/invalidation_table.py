@@ -186,6 +186,8 @@ KEYS = {
     "assembly.packing=stop": WRITTEN,
     "assembly.titles=true": WRITTEN,
     "assembly.pieces=5": WRITTEN,
+    "assembly.price=0.5": WRITTEN,
+    "assembly.mean_tokens=370": WRITTEN,
     "assembly.placement=best_first": WRITTEN | {"replay_sessions"},
     "assembly.counter=word_pieces": WRITTEN,
     "assembly.budget=256": {"assemble_contexts", "sample_questions", "replay_sessions"}
@@ -364,6 +366,7 @@ KEYS = {
         "sample_questions",
     },
     "eval.metrics=[token_recall]": MEASURES | {"compare_variants", "build_report"},
+    "eval.prices=[1.0]": {"compare_variants"},  # where an assembly has a price
     "eval.claim=[64]": {"compare_variants", "build_report"},
     "eval.against=[]": {"compare_variants"},
     "eval.reference=rag": {"compare_variants"},

@@ -125,6 +125,7 @@ rule compare_variants:
             datasets=planned(Planned.dataset_rows),
             matched_baselines=planned(Planned.matched_baselines),
             primary=planned(Planned.primary),
+            prices=planned(Planned.prices),
         ),
     message:
         f"Compare the variants of {EXPERIMENT}"

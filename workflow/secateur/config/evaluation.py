@@ -58,6 +58,7 @@ class Eval:
     metrics: tuple[Any, ...] = key(
         "metrics of contexts: names, or {kind: NAME, its settings} (evaluation/metrics)", family="metric"
     )
+    prices: tuple[float, ...] = key("prices of utility@PRICE, measured where an assembly has a price", low=0)
     claim: tuple[int, ...] = key("budgets whose mean is metric@claim, tested in pairs", low=1)
     against: tuple[str, ...] = key(
         "rankers of a list, or baselines of the policy, that each scorer of a system with several is compared with, "

@@ -67,6 +67,7 @@ FAMILIES: dict[str, Family] = {
             "ORDER_AWARE": False,
             "ASKS_AGAIN": False,
             "EMBEDS_TOKENS": False,
+            "SHARES": False,
             "FILES": (),
             "check": None,
         },

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from secateur.config import plugins
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError, key
-from secateur.core.layout import scorer_order
+from secateur.core.layout import NONE, scorer_order
 
-__all__ = ["UTILITIES", "Assembly", "Rankers", "Reranker", "forms", "rankers_problems"]
+__all__ = ["UTILITIES", "Assembly", "Rankers", "Reranker", "forms", "price_problems", "rankers_problems"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,28 @@ class Assembly:
         "most passages or lines of a context, whatever the budget; null: no limit", low=1, default=None
     )
     titles: bool = key("send passages without a speaker under the title of their article", default=False)
+    price: float | None = key(
+        "price of 512 tokens in evidence recall: a passage is sent if its value, an expected share of the evidence, "
+        "exceeds price x tokens / 512; null: whatever fits",
+        low=0,
+        default=None,
+    )
+    mean_tokens: int | None = key(
+        "in place of a price: the lowest one at which contexts without a budget have at most so many tokens in the mean",
+        low=1,
+        default=None,
+    )
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether passages are sent by a price for tokens."""
+        return self.price is not None or self.mean_tokens is not None
+
+    @property
+    def packs(self) -> str:
+        """How pieces are chosen, in words."""
+        limits = {"{} pieces": self.pieces, "a price of {:g}": self.price, "{} mean tokens": self.mean_tokens}
+        return ", ".join([self.packing, *(text.format(n) for text, n in limits.items() if n is not None)])
 
 
 UTILITIES: dict[str, frozenset[str]] = {  # kind of a score made from others: its parameters
@@ -112,6 +134,21 @@ def _inner_problems(where: str, path: str, spec: Mapping[str, Any]) -> Iterator[
             if ranker.READS_GOLD or ranker.ANSWER_AWARE or ranker.FILES:
                 yield f"{path}.{setting}: {inner['kind']} reads gold evidence, the answer or a file, and can only stand alone"
             yield from _inner_problems(where, f"{path}.{setting}", inner)
+
+
+def price_problems(key: str, scorers: Mapping[str, Mapping[str, Any]], pick: str, reranker: str = NONE) -> list[str]:
+    """Why a ranking cannot be priced, in a clause.
+
+    key: what asks for a price; scorers: the list that the ranking is picked from, empty for one of the graph or a peer.
+    """
+    shares = [name for name, spec in scorers.items() if plugins.load("ranker", spec["kind"]).SHARES]
+    if pick in shares and reranker == NONE:
+        return []
+    ranking = pick if reranker == NONE else f"{pick}, reranked by {reranker}"
+    return [
+        f"{key} is set and the ranking is {ranking}; a price needs one ranker whose scores are shares of the evidence "
+        f"(SHARES), order-blind and without a reranker; allowed: {', '.join(shares) or 'none of this system'}"
+    ]
 
 
 def forms(rankers: Rankers) -> list[str]:

@@ -1,8 +1,9 @@
 """Assemble contexts from a ranking: write, pack and place its units within a budget, the same way for every ranker.
 
-    assemble(query, ranked units) = rows(placed(pack(pieces(ranked), budget)))
+    assemble(query, ranked units) = rows(placed(pack(worth a price(pieces(ranked)), budget)))
 
-A budget counts the text as it is sent, with its separators, numbers, headers and rules.
+A budget counts the text as it is sent, with its separators, numbers, headers and rules. A price counts what the packer takes
+a piece to add: the tokens of its line, or the form's `parts`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from secateur.contexts.pack import JOIN, Packing, pack, pack_shared
 from secateur.contexts.piece import Context, Form, LineTokens, Material, Piece, Query, Ranked, Row, text_of
 from secateur.contexts.placement import Placement, placed
+from secateur.contexts.price import limit, lowest_price
 
 __all__ = ["Assembly"]
 
@@ -25,13 +27,47 @@ class Assembly:
     material: Material
     order: Mapping[str, int]
 
-    def contexts(self, query: Query, ranked: Sequence[Ranked], budgets: Sequence[int]) -> dict[int, Context]:
-        """The context within each budget of tokens."""
+    def contexts(
+        self, query: Query, ranked: Sequence[Ranked], budgets: Sequence[int], price: float | None = None
+    ) -> dict[int, Context]:
+        """The context within each budget of tokens. price: for tokens; pieces that are not worth it are passed over."""
+        pieces = self._pieces(query, ranked)
+        parts = self._parts(pieces)
+        if price is not None:
+            kept = [n for n, most in enumerate(self._limits(pieces, parts, ranked)) if most > price]
+            pieces, parts = [pieces[n] for n in kept], [parts[n] for n in kept]
+        return {budget: self._within(query, pieces, parts, budget) for budget in budgets}
+
+    def price_for(self, asked: Sequence[tuple[Query, Sequence[Ranked]]], mean_tokens: float) -> float:
+        """The lowest price at which contexts without a budget have at most so many tokens in the mean over questions."""
+        offers = []
+        for query, ranked in asked:
+            pieces = self._pieces(query, ranked)
+            limits = self._limits(pieces, self._parts(pieces), ranked)
+            offers.append((query, [(piece, most) for piece, most in zip(pieces, limits, strict=True) if most > 0]))
+
+        def mean(price: float) -> float:
+            sent = [self._rows(query, [piece for piece, most in offer if most > price]) for query, offer in offers]
+            texts = [text_of(rows) for rows in sent if rows]
+            return float(self.material.count(texts).sum()) / len(sent) if texts else 0.0
+
+        return lowest_price((most for _, offer in offers for _, most in offer), mean, mean_tokens)
+
+    def _pieces(self, query: Query, ranked: Sequence[Ranked]) -> list[Piece]:
         pieces = self.form.pieces(query, ranked)
         if not isinstance(pieces, list):
             raise TypeError(f"pieces() gave a {type(pieces).__name__}, a list of pieces is needed")
-        parts = self._parts(pieces)
-        return {budget: self._within(query, pieces, parts, budget) for budget in budgets}
+        return pieces
+
+    @staticmethod
+    def _limits(pieces: Sequence[Piece], parts: Sequence[int], ranked: Sequence[Ranked]) -> list[float]:
+        """The price from which on each piece is not sent, by the value of its passage and the tokens that the packer counts."""
+        values = {unit.passage_id: unit.value for unit in ranked}
+        if any(values.get(piece.passage_id) is None for piece in pieces):
+            raise ValueError(
+                "pieces() gave a piece of no ranked passage with a value, which has no worth under a price"
+            )
+        return [limit(values[piece.passage_id], tokens) for piece, tokens in zip(pieces, parts, strict=True)]
 
     def _parts(self, pieces: Sequence[Piece]) -> list[int]:
         """Tokens that each piece adds at least: from the form, else those of its text minus possible joins."""

@@ -38,10 +38,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A unit of a ranking: a passage, or one edge of it."""
+    """A unit of a ranking: a passage, or one edge of it. value: the ranking's score; only a price reads it."""
 
     passage_id: str
     edge_id: int | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from secateur.evaluation.comparison import (
 from secateur.evaluation.primary import primary_family
 from secateur.evaluation.rankings import POOL_RANDOM
 from secateur.evaluation.subsets import MAIN, Units, members, of_split, units_of
+from secateur.evaluation.utility import utilities
 
 __all__ = ["Measured", "comparisons", "labelled", "leaders", "means", "measured"]
 
@@ -57,13 +58,19 @@ class Measured:
             yield subset, self.units.of(part.drop("hop")), labels
 
 
-def labelled(variants: Iterable[Mapping[str, Any]], tables: Mapping[str, pl.DataFrame], cfg) -> pl.DataFrame:
-    """The figures of all variants with their data set and system, and their means over the claimed budgets.
+def labelled(
+    variants: Iterable[Mapping[str, Any]], tables: Mapping[str, pl.DataFrame], prices: Sequence[float], cfg
+) -> pl.DataFrame:
+    """The figures of all variants with their data set and system, utilities at prices, and means over the claimed budgets.
 
     tables: file -> `question_metrics`; cfg: claim and gain_budgets of the group eval.
     """
-    columns = ((v, {"dataset": pl.lit(v["dataset"]), "system": pl.lit(v["system"])}) for v in variants)
-    figures = pl.concat([tables[v["file"]].with_columns(**labels) for v, labels in columns])
+    parts = []
+    for v in variants:
+        labels = {"dataset": pl.lit(v["dataset"]), "system": pl.lit(v["system"])}
+        own = tables[v["file"]]
+        parts += [table.with_columns(**labels) for table in (own, utilities(own, v["budget"], prices))]
+    figures = pl.concat(parts)
     return pl.concat([figures, claims(figures, cfg.claim, cfg.gain_budgets)])
 
 

@@ -50,6 +50,7 @@ FIGURES = {  # of the stages that measure something else than contexts, whose me
         words=("the F1 of turns", "chooses turns of a higher F1 than", "chooses turns of a lower F1 than"),
     ),
     "rouge_l": Figure("ROUGE-L", order=4),
+    "utility": Figure("utility at a price", order=7),
     "answer_gain": Figure("answer gain", order=5),
     "policy_utility": Figure("utility", order=6),
     "passage_recall": Figure("passage recall", order=20, cutoff="5"),

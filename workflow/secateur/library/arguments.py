@@ -1,16 +1,17 @@
 """Arguments of the public functions: one message says what was found, what is allowed, and a call that works."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
 from secateur.core.errors import SecateurError, absent, refused
 
-__all__ = ["as_texts", "check", "is_count", "is_folder", "is_mapping", "is_text", "reported"]
+__all__ = ["as_texts", "check", "is_amount", "is_count", "is_folder", "is_mapping", "is_text", "reported"]
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no tokenizer reads
 
@@ -29,6 +30,11 @@ def is_text(value: Any) -> bool:
 def is_count(value: Any) -> bool:
     """Whether a value is a whole number, 1 or more."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def is_amount(value: Any) -> bool:
+    """Whether a value is a finite number, 0 or more."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < math.inf
 
 
 def is_mapping(value: Any) -> bool:

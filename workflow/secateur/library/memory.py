@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.piece import Context, Material, Query, Ranked
+from secateur.contexts.piece import Context, Material, Query, Ranked, text_of
 from secateur.core.artifacts import made_once, read_json, write_json
 from secateur.core.errors import SecateurError
 from secateur.core.layout import NONE
@@ -27,22 +27,22 @@ from secateur.graph.codebook import as_shown, shown_as
 from secateur.graph.retrieval.candidates import CodebookArrays, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, rank_block
 from secateur.graph.triples.extraction import text_extractor
-from secateur.library.arguments import as_texts, check, is_count, is_folder, is_text, reported
+from secateur.library.arguments import as_texts, check, is_amount, is_count, is_folder, is_text, reported
 from secateur.library.graph import GRAPH, Tables, graph_tables
 from secateur.library.known import Counted, Replies, Vectors
 from secateur.library.options import LOG, cache_folder, chosen, context
-from secateur.library.retrieved import Retrieved, Source
+from secateur.library.ranker import check_price, ranker_of
+from secateur.library.retrieved import Retrieved, Units, sources_of
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.prompts import asked
 from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read
-from secateur.ranking.rank import expanded, group_of
+from secateur.ranking.rank import group_of
 
 __all__ = ["Memory"]
 
 Triples = list[tuple[str, str, str]]  # head, relation, tail of a question's triples
 SAVED = {"system", "assembly", "reader", "order", "overrides", "embedder"}  # keys of memory.json
-Units = list[tuple[str, int | None, float]]  # a ranking, best first: passage, edge (None: the whole passage), score
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,10 @@ class Memory:
             raise SecateurError(
                 f"system {system}: {name} ranks by the graph and has no list of rankers. Fix: system={name!r}."
             )
-        self.ranker: Any = None if self.by_graph else self._ranker(ranker, order)
+        self.scorers = {} if self.by_graph else self.options["rankers"].scorers
+        self.ranker: Any = None if self.by_graph else ranker_of(self.scorers, ranker, order)
+        if self.options["assembly"].is_priced:
+            self._check_price("assembly.price")
         self.embedder = Embedder(self.options["embedder"], cache_folder())
         self.vectors = Vectors(self.embedder)
         self.needs_graph = self.by_graph or plugins.load("form", self.options["assembly"].form["kind"]).NEEDS_GRAPH
@@ -123,15 +126,9 @@ class Memory:
         self._writing, self._parsing = threading.Lock(), threading.Lock()
         self._ready: _Ready | None = None
 
-    def _ranker(self, name: str | None, order: str) -> Any:
-        scorers = self.options["rankers"].scorers
-        rankers = {ranker.name: ranker for ranker in expanded(scorers, ("+neighbour",))}
-        full_name = f"{name}{'+neighbour' * (order == 'aware')}"
-        if full_name not in rankers:
-            raise SecateurError(
-                f"ranker {name!r}: allowed: {', '.join(scorers)}. Fix: system='rankers/{next(iter(scorers))}'"
-            )
-        return rankers[full_name]
+    def _check_price(self, key: str) -> None:
+        name = self.ranker.name if self.ranker else "that of the graph"
+        check_price(key, self.settings["system"], self.options["assembly"], self.scorers, name)
 
     # --- texts in ----------------------------------------------------------------------------
 
@@ -198,14 +195,21 @@ class Memory:
     # --- contexts out ------------------------------------------------------------------------
 
     @reported()
-    def retrieve(self, question: str, budget: int = 256) -> Retrieved:
+    def retrieve(self, question: str, budget: int = 256, price: float | None = None) -> Retrieved:
         """The context of a question within a budget of the reader's tokens. Safe for threads, also during `index`.
 
-        Raises SecateurError for an empty question, a budget below 1, and a memory without texts.
+        price: of 512 tokens in evidence recall; passages that are not worth it are left out, also where there is room. It
+        needs a system whose scores are shares of the evidence; default: the assembly's.
+
+        Raises SecateurError for an empty question, a budget below 1, a price that is below 0 or that the system cannot have,
+        and a memory without texts.
         """
         example = "memory.retrieve('Who bought the mill?', budget=256)"
         check(is_text(question) and question.strip() != "", "question", question, "a text with words", example)
         check(is_count(budget), "budget", budget, "a whole number of tokens, 1 or more", example)
+        if price is not None:
+            check(is_amount(price), "price", price, "a number, 0 or more, or None", f"{example[:-1]}, price=0.5)")
+            self._check_price("price")
         ready = self._ready
         if ready is None:
             raise SecateurError("the memory has no texts. Fix: memory.index([...]) first.")
@@ -213,18 +217,17 @@ class Memory:
         units = self._ranked(ready, question, triples)
         if len(units) > 1 and len({value for _, _, value in units}) == 1:
             LOG.warning("all passages score the same for question %r: they stand in reading order", question)
-        context = self._written(ready, question, triples, units, budget)
-        sources = tuple(
-            Source(row.text, row.passage_id, ready.documents.get(row.passage_id or ""), row.says)
-            for row in context.rows
-        )
-        return Retrieved(question, "".join(row.text for row in context.rows), context.tokens, budget, sources)
+        query = Query(question, as_shown(triples, ready.shown))
+        context = self._written(ready, query, units, budget, price)
+        sources = sources_of(context.rows, ready.documents, units)
+        return Retrieved(question, text_of(context.rows), context.tokens, budget, sources)
 
-    def _written(self, ready: _Ready, question: str, triples: Triples, units: Units, budget: int) -> Context:
-        kind = plugins.load("form", self.options["assembly"].form["kind"])
-        ranked = [Ranked(passage, edge) for passage, edge, _ in units[: self.options["assembly"].pieces]]
-        with plugins.calling("form", kind):
-            return ready.assembly.contexts(Query(question, as_shown(triples, ready.shown)), ranked, [budget])[budget]
+    def _written(self, ready: _Ready, query: Query, units: Units, budget: int, price: float | None) -> Context:
+        assembly = self.options["assembly"]
+        ranked = [Ranked(*unit) for unit in units[: assembly.pieces]]
+        with plugins.calling("form", plugins.load("form", assembly.form["kind"])):
+            price = assembly.price if price is None else price
+            return ready.assembly.contexts(query, ranked, [budget], price)[budget]
 
     def _triples(self, question: str) -> Triples:
         """The question's triples, where a graph is ranked by or written from."""
@@ -341,5 +344,5 @@ def _documents(passages: pl.DataFrame) -> dict[str, str]:
 
 
 def _whole(ids: Sequence[str], order: NDArray[np.int64], scores: NDArray) -> Units:
-    """A ranking of whole passages."""
-    return [(ids[n], None, value) for n, value in zip(order, scores[order].tolist(), strict=True)]
+    """A ranking of whole passages; scores are rounded as in the table `rankings`."""
+    return [(ids[n], None, value) for n, value in zip(order, scores[order].astype(np.float32).tolist(), strict=True)]

@@ -159,6 +159,11 @@ class Planned:
         lists = [self.option("rankers", v["rankers"]) for v in self.shown if v["family"] == "utility"]
         return {k: b for rankers in lists for k, b in matched_baselines(rankers.scores, rankers.utilities).items()}
 
+    def prices(self) -> list[float]:
+        """The prices at which utility is measured: those of `eval.prices` where any row is assembled by a price."""
+        priced = any(self.option("assembly", v["assembly"]).is_priced for v in self.shown)
+        return list(self.option("eval", "default").prices) if priced else []
+
     def primary(self) -> list[Row]:
         """The tests of the primary family: row, minus, metric."""
         where = f"conf/experiment/{self.name}.yaml"

@@ -338,7 +338,7 @@ class _Resolved:
             "ranker": ":".join(ranker),
             "reranker": options["reranker"],
             "form": repr(form),
-            "packing": assembly.packing + (f", {assembly.pieces} pieces" if assembly.pieces else ""),
+            "packing": assembly.packs,
             "placement": assembly.placement,
             "reader": options["reader"] + assembly.counter,
             "memory": options["memory"],

@@ -18,6 +18,7 @@ from secateur.config.experiment import Experiment, System
 from secateur.core.errors import nearest
 from secateur.core.fields import ConfigError
 from secateur.ecs.names import matched_baselines
+from secateur.evaluation import utility
 from secateur.evaluation.comparison import AXES, MODEL, differing
 from secateur.evaluation.figure import FIGURES, headlines
 
@@ -139,5 +140,7 @@ def _measured(variants: Sequence, option: Option) -> list[str]:
             names |= dict.fromkeys(f"{GAIN}@{b}" for b in ("claim", *settings.gain_budgets))
             names[f"{OWN}@{settings.gain_control}"] = None
         names |= dict.fromkeys(f"judged_acc@{judge}" for judge in variant.judges)
-    others = [name for name in headlines(FIGURES) if name not in (*RANKED, GAIN, OWN, "judged_acc")]
+        if option("assembly", variant["assembly"]).is_priced:
+            names |= dict.fromkeys(f"{utility.NAME}@{price}" for price in settings.prices)
+    others = [name for name in headlines(FIGURES) if name not in (*RANKED, GAIN, OWN, utility.NAME, "judged_acc")]
     return [*names, *others]

@@ -140,6 +140,8 @@ class _Checks:
         problems = [*self._family(), *ranking.rankers_problems(rankers, f"conf/rankers/{variant['rankers']}")]
         if self.system.ranker and not problems:
             problems += self._ranker(rankers)
+        if not problems:
+            problems += self._price(rankers)
         if variant["reranker"] != layout.NONE:
             problems += self._reranker()
         if family == "utility" and study is None and not problems:
@@ -187,6 +189,17 @@ class _Checks:
         if pick not in allowed and ranker in allowed:
             return [f"system.orders names aware, but ranker {ranker} has no form with +neighbour"]
         return _unknown("system.ranker", [pick], allowed)
+
+    def _price(self, rankers) -> Iterator[str]:
+        """Problems of an assembly that sends passages by a price for tokens."""
+        assembly, variant = self.option("assembly"), self.variant
+        keys = [f"assembly.{key}" for key in ("price", "mean_tokens") if getattr(assembly, key) is not None]
+        if len(keys) > 1:
+            yield "assembly.price and assembly.mean_tokens are both set; allowed: one of them, the other null"
+        elif keys:
+            scorers = rankers.scorers if variant["family"] == "lexical" else {}
+            pick = variant["pick"] if self.system.ranker else f"of family {variant['family']}, by no single ranker"
+            yield from ranking.price_problems(keys[0], scorers, pick, variant["reranker"])
 
     def _reranker(self) -> list[str]:
         spec = self.option("reranker").spec

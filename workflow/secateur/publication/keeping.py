@@ -58,7 +58,7 @@ def _sets(root: Path, name: str, record: Mapping[str, Any]) -> list[Measured]:
     cfg = SimpleNamespace(**{k.removeprefix("eval."): v for k, v in config.items() if k.startswith("eval.")})
     variants = config["extra.variants"]
     figures = {file: compared(root, name, "question_metrics", file) for file in {v["file"] for v in variants}}
-    sets, whole = [], labelled(variants, figures, cfg)
+    sets, whole = [], labelled(variants, figures, config["extra.prices"], cfg)
     for spec in config["extra.datasets"]:
         (folder,) = (Path(p).parent for p in inputs if p.endswith(f"/{spec['name']}/questions/questions.parquet"))
         about = (compared(root, name, table, f"{folder}/{table}.parquet") for table in ("questions", "evidence"))

@@ -14,6 +14,7 @@ from secateur.core.artifacts import file_digest, read_json
 from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
+from secateur.evaluation import utility
 from secateur.evaluation.comparison import axes_of, claims, common, differing, paired_differences
 from secateur.evaluation.figure import headlines
 from secateur.evaluation.subsets import MAIN, Units, members, of_split, units_of
@@ -186,10 +187,14 @@ def compared(root: Path, experiment: str, table: str, file: str) -> pl.DataFrame
     return read_table(TABLES[table], path)
 
 
-def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, files: Sequence[str]) -> pl.DataFrame:
-    """question_id, value of a row in one order and metric."""
-    tables = pl.concat([compared(row.root, row.experiment, "question_metrics", file) for file in files])
-    values = _where(tables, scorer=row.scorer, order=labels["order"], hop=None)
+def _values(row: _Row, labels: Mapping[str, Any], cfg: SimpleNamespace, variants: Sequence[Mapping]) -> pl.DataFrame:
+    """question_id, value of a row in one order and metric. variants: one per file of figures."""
+    tables = [compared(row.root, row.experiment, "question_metrics", variant["file"]) for variant in variants]
+    base, _, at = labels["metric"].partition("@")
+    if base == utility.NAME:
+        budgets = [variant["budget"] for variant in variants]
+        tables = [utility.utilities(table, budget, [float(at)]) for table, budget in zip(tables, budgets, strict=True)]
+    values = _where(pl.concat(tables), scorer=row.scorer, order=labels["order"], hop=None)
     if labels["metric"].endswith("@claim"):
         values = claims(values.filter(pl.col("metric").str.contains("@")), cfg.claim, cfg.gain_budgets)
     return values.filter(metric=labels["metric"]).select("question_id", "value")
@@ -222,7 +227,7 @@ def _paired(left: _Row, right: _Row, labels: Mapping[str, Any], whole: tuple[_Ro
             for v in settings(row.root, row.experiment)["extra.variants"]
             if (v["dataset"], v["system"]) == (labels["dataset"], row.system) and v["order"] in (None, labels["order"])
         ]
-        values.append(_values(row, labels, cfg, [v["file"] for v in variants]))
+        values.append(_values(row, labels, cfg, variants))
         axes.append(dict(axes_of(variants[0], row.scorer)))
     subset, questions, units = _questions(left, config, labels["dataset"])
     sample = common(*(units.of(side.filter(pl.col("question_id").is_in(list(questions)))) for side in values))

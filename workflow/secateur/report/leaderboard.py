@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.evaluation import utility
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.figure import figure_of
 from secateur.evaluation.verdict import UNADJUSTED, enough_data, verdict
@@ -136,6 +137,8 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
     (('evidence recall', 'mean of 64 to 512 tokens'), ('F1 of turns', ''))
     >>> title_of("judged_acc@endpoint", ())[1], title_of("evidence_recall@myrag", ())[1]
     ('judged by endpoint', 'each question at the tokens of myrag')
+    >>> title_of("utility@0.5", ())
+    ('utility at a price', 'price 0.5')
     """
     base, _, at = metric.partition("@")
     title = figure_of(base).title
@@ -143,6 +146,8 @@ def title_of(metric: str, claimed: tuple[int, ...]) -> tuple[str, str]:
         return title, ""
     if at == "claim":
         return title, "mean" if base.startswith("answer_gain") else MEAN.format(min(claimed), max(claimed))
+    if base == utility.NAME:
+        return title, f"price {at}"
     if not at.isdigit():
         return title, f"judged by {at}" if base.startswith("judged_") else OF_SYSTEM.format(at)
     return title, f"at {at}" if base in RANKED else WITHIN.format(at)

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from secateur.evaluation import utility
 from secateur.evaluation.comparison import PRIMARY
 from secateur.evaluation.figure import figure_of, summaries
 from secateur.report.format import SEES, Part, difference, named, pivoted
@@ -38,7 +39,7 @@ def paired_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
             part = rows.filter(axis=axis, answer_aware=aware)
             if part.is_empty():
                 continue
-            columns = {m: Column(figure_of(m.partition("@")[0]).title, signed=True) for m in metrics}
+            columns = {metric: Column(_title(metric), signed=True) for metric in metrics}
             columns = {metric: column for metric, column in columns.items() if metric in set(part["metric"])}
             parts.append(
                 {
@@ -48,3 +49,8 @@ def paired_parts(dataset: str, comparisons: pl.DataFrame) -> list[Part]:
                 }
             )
     return parts
+
+
+def _title(metric: str) -> str:
+    base, _, at = metric.partition("@")
+    return figure_of(base).title + (f" of {at}" if base == utility.NAME else "")

@@ -1,0 +1,34 @@
+"""The plain ranker of a memory, and whether its ranking can have a price."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from secateur.config.ranking import Assembly, price_problems
+from secateur.core.errors import SecateurError
+from secateur.ranking.rank import Ranker, expanded
+
+__all__ = ["check_price", "ranker_of"]
+
+Scorers = Mapping[str, Mapping[str, Any]]  # of a list of rankers: name -> kind and settings
+
+
+def ranker_of(scorers: Scorers, name: str | None, order: str) -> Ranker:
+    """A ranker of a list in its form for an order. Raises SecateurError for an unknown one."""
+    rankers = {ranker.name: ranker for ranker in expanded(dict(scorers), ("+neighbour",))}
+    full_name = f"{name}{'+neighbour' * (order == 'aware')}"
+    if full_name not in rankers:
+        raise SecateurError(
+            f"ranker {name!r}: allowed: {', '.join(scorers)}. Fix: system='rankers/{next(iter(scorers))}'"
+        )
+    return rankers[full_name]
+
+
+def check_price(key: str, system: str, assembly: Assembly, scorers: Scorers, ranking: str) -> None:
+    """Raise SecateurError for a price that a memory's ranking cannot have. key: what asks for it."""
+    if assembly.mean_tokens is not None:
+        raise SecateurError(
+            "assembly.mean_tokens: a mean over the questions of an experiment, which a memory does not know. "
+            "Fix: assembly='priced', or retrieve(question, price=0.5)"
+        )
+    for problem in price_problems(key, scorers, ranking):
+        raise SecateurError(f"system {system}: {problem}. Fix: the system of such a ranker; or a budget alone")
