@@ -32,9 +32,8 @@ from secateur.models.word_pieces import lm_counter
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGETS = (24, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 1024, 1280, 1536)
-COUNTS = range(1, 31)
 MEANS = (175, 370)  # mean tokens at which the evidence of both is compared
-WAYS = [("budget", n) for n in BUDGETS] + [("count", n) for n in COUNTS]
+WAYS = [("budget", n) for n in BUDGETS] + [("count", n) for n in range(1, 31)]
 PERMUTATIONS, SEED = 10_000, 7
 
 
@@ -126,7 +125,7 @@ def compared(name: str, choosing: Sequence[Asked], proving: Sequence[Asked], pri
         budget = bisect_right(range(BUDGETS[-1] + 1), most, key=lambda budget: mean(("budget", budget))) - 1
         cut = figures(proving, ("budget", budget))
         price = lowest_price(limits, mean, cut[1].mean())
-        at = f"{name}, price {price:.3g} minus budget {budget}, {cut[1].mean():.0f} mean tokens"
+        at = f"{name}, price {price:.3g} minus budget {budget}, {mean(price):.0f} and {cut[1].mean():.0f} mean tokens"
         rows.append(row(at, figures(proving, price)[0] - cut[0], "evidence"))
     return rows
 

@@ -2,10 +2,8 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -47,28 +45,3 @@ def test_shares_that_tell_the_questions_apart_beat_any_constant_and_equal_tokens
     differences = {name: value for name, value in found.items() if " minus " in name}
     assert len(differences) == 6
     assert min(differences.values()) >= 0
-
-
-def test_a_finished_data_set_is_read_with_its_tokens_and_gold_passages(price, tmp_path, monkeypatch):
-    texts = {"p0": "Bears eat.", "p1": "They sleep now.", "p2": "Bears eat."}  # p2 is of the class of p0
-    read = {
-        "passages": pl.DataFrame({"passage_id": texts.keys(), "text": texts.values()}).with_columns(
-            doc_id=pl.lit("d"),
-            position=pl.int_range(3),
-            group_id=pl.lit("g"),
-            speaker=pl.lit(None, pl.String),
-            date=None,
-        ),
-        "questions": pl.DataFrame({"question_id": ["q", "other"], "split": ["test", "dev"]}),
-        "evidence": pl.DataFrame({"question_id": ["q", "other"], "passage_id": ["p2", "p1"]}),
-    }
-    monkeypatch.setattr(price, "read_table", lambda table, path: read[path.stem])
-    rows = [("q", "mine", 0, "p1", 0.5), ("q", "mine", 1, "p0", 0.25), ("q", "base", 0, "p0", 9.0)]
-    ranked = pl.DataFrame(rows, ["question_id", "scorer", "rank", "passage_id", "value"], orient="row")
-    (tmp_path / "rankings").mkdir()
-    ranked.write_parquet(tmp_path / "rankings/rankings.parquet")
-    more = SimpleNamespace(titles=False), lambda texts: np.array([len(text.split()) for text in texts])
-    (one,) = price.load(f"{tmp_path}:test", "mine", "base", *more)
-    assert (one.ranked.tolist(), one.base.tolist(), one.gold) == ([[0.5, 3, 0], [0.25, 2, 1]], [[9, 2, 1]], 1)
-    with pytest.raises(SystemExit, match="ranker other has none or several rankings"):
-        price.load(str(tmp_path), "other", "base", *more)

@@ -137,10 +137,7 @@ def _inner_problems(where: str, path: str, spec: Mapping[str, Any]) -> Iterator[
 
 
 def price_problems(key: str, scorers: Mapping[str, Mapping[str, Any]], pick: str, reranker: str = NONE) -> list[str]:
-    """Why a ranking cannot be priced, in a clause.
-
-    key: what asks for a price; scorers: the list that the ranking is picked from, empty for one of the graph or a peer.
-    """
+    """Why a ranking cannot have the price that `key` asks for, in a clause. scorers: the list it is picked from, if any."""
     shares = [name for name, spec in scorers.items() if plugins.load("ranker", spec["kind"]).SHARES]
     if pick in shares and reranker == NONE:
         return []

@@ -15,10 +15,7 @@ NAME = "utility"  # of the metrics, NAME@PRICE
 
 
 def utilities(figures: pl.DataFrame, budget: int, prices: Sequence[float]) -> pl.DataFrame:
-    """Rows utility@PRICE of each question whose evidence recall and tokens were measured at a budget, of all evidence alone.
-
-    figures: one table of question metrics. budget: that of the row's own contexts (assembly.budget).
-    """
+    """Rows utility@PRICE of each question whose evidence recall and tokens were measured at the row's own budget."""
     row = [column for column in figures.columns if column not in ("metric", "value")]
     whole = figures.filter(pl.col("hop").is_null())
     tokens = whole.filter(metric=f"tokens@{budget}").select(*row, tokens="value")
