@@ -272,7 +272,7 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
     own = folder(tmp_path / "russian", [row | {"text": "Анна купила завод."} for row in PASSAGES])
     assert "left out   secateur, beam, unless" in check(own)
     name = evaluate.experiment_of(own)
-    expected = {"bm25", "minilm", "title_zsum", "two_step", "named_two_step", "requery"}
+    expected = {"bm25", "minilm", "title_zsum", "two_step", "named_two_step", "requery", "second_look"}
     assert {v.system for v in variants(Path("conf"), name)} == expected
     assert "left out: secateur, beam; extractor openie parses English" in capsys.readouterr().out
     assert evaluate.experiment_of(own, overrides=("system.extractor=llm",)) == name
