@@ -30,13 +30,13 @@ __all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "t
 SEAL = hashlib.sha256().digest_size  # bytes of the digest before a checkpoint
 SHAPING = (
     "hidden",
+    "heads",
     "beta_dpo",
     "learning_rate",
     "weight_decay",
     "batch",
     "seed",
     "reference",
-    "sees",
 )  # settings that the weights depend on
 WEIGHED = ("alpha", "beta", "gamma", "delta", "accuracy", "clip", "margin")  # settings that the preferences depend on
 
@@ -127,7 +127,7 @@ def train(
             f"policy: {len(fit.pairs)} preference pairs on {len(fit.x)} training questions, {len(dev.x)} dev questions; "
             "allowed: at least one of each. Fix: score more questions, or lower policy.margin."
         )
-    network = Network(fit.x.shape[1], policy.hidden, configurations, policy.seed)
+    network = Network(fit.x.shape[1], policy.hidden, configurations, policy.seed, policy.heads)
     optimizer = torch.optim.AdamW(network.parameters(), policy.learning_rate, weight_decay=policy.weight_decay)
     log_ref = torch.from_numpy(log_reference(policy.reference, configurations)).float()
     path = checkpoints / f"{_digest(fit, dev, configurations, policy)}.pt" if checkpoints else None
