@@ -11,7 +11,7 @@ from tests.support.policy_problem import FACTS, SECONDS, scored, settings, split
 from tests.support.policy_problem import features as drawn_features
 
 from secateur.core.errors import SecateurError
-from secateur.policy.actions import CHANNELS, LATTICE, above, distinct, free_channels, listed, name, rises
+from secateur.policy.actions import CHANNELS, LATTICE, distinct, free_channels, listed, name
 from secateur.policy.baselines import baselines, classified, gap_share, outcomes
 from secateur.policy.dpo import log_reference
 from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
@@ -60,20 +60,6 @@ def test_configurations_whose_prompts_never_differ_are_one():
     assert distinct([prompts((0, 0, 5)), prompts((2, 2, 0))]) == LATTICE  # one question is enough to differ
     assert distinct([]) == LATTICE
     assert distinct([[""] * 27]) == FACTS[-1:]
-
-
-def test_what_shows_more_stands_above_and_the_rest_is_not_compared():
-    order, places = above(LATTICE), {name(c): n for n, c in enumerate(LATTICE)}
-    top, left = places["include_all/include_all/include_all"], places["unique/include_all/include_all"]
-    right = places["include_all/include_all/unique"]
-    assert order[top].sum() == 26
-    assert not order[left, right] and not order[right, left]
-    assert not (order & order.T).any() and not order.diagonal().any()
-
-
-def test_configurations_that_cost_more_though_they_show_less_are_counted():
-    tokens = np.array([[300.0, 200.0, 100.0], [200.0, 210.0, 100.0]])  # `unique` costs more than all: 1 of 6 pairs
-    assert rises(tokens, FACTS) == pytest.approx(1 / 6)
 
 
 # --- features ------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def always(actions: tuple[str, str, str]) -> Trained:
         network.heads["joint"].weight.zero_()
         network.heads["joint"].bias.copy_(torch.eye(len(LATTICE))[LATTICE.index(actions)])
     standard = fit_standard(np.random.default_rng(0).normal(size=(5, len(names))), names)
-    return Trained(network, standard, (4,), "joint", LATTICE, "lm-1", "spec")
+    return Trained(network, standard, (4,), "joint", LATTICE, "lm-1")
 
 
 def test_what_a_policy_sees_of_a_question(observer):

@@ -12,14 +12,12 @@ __all__ = [
     "CHANNELS",
     "LATTICE",
     "Configuration",
-    "above",
     "codes",
     "distinct",
     "free_channels",
     "kept_units",
     "listed",
     "name",
-    "rises",
 ]
 
 CHANNELS = ("question", "answer", "facts")
@@ -69,18 +67,3 @@ def codes(configurations: Sequence[Configuration]) -> NDArray[np.int64]:
 def free_channels(configurations: Sequence[Configuration]) -> tuple[str, ...]:
     """The channels in which configurations differ."""
     return tuple(c for c, used in zip(CHANNELS, zip(*configurations, strict=True), strict=True) if len(set(used)) > 1)
-
-
-def above(configurations: Sequence[Configuration]) -> NDArray[np.bool_]:
-    """(k, k) whether i shows at least as much as j in every channel and more in one (the order of lemma 13)."""
-    levels = codes(configurations)
-    return (levels[:, None] <= levels[None]).all(-1) & (levels[:, None] < levels[None]).any(-1)
-
-
-def rises(tokens: NDArray, configurations: Sequence[Configuration]) -> float:
-    """Share of ordered pairs in which the lower configuration costs more tokens; lemma 13 assumes 0.
-
-    tokens: (questions, configurations).
-    """
-    upper, lower = np.nonzero(above(configurations))
-    return float((tokens[:, lower] > tokens[:, upper]).mean())

@@ -25,7 +25,7 @@ from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network
 from secateur.policy.preferences import Pairs
 
-__all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
+__all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "train"]
 
 SEAL = hashlib.sha256().digest_size  # bytes of the digest before a checkpoint
 SHAPING = (
@@ -38,7 +38,6 @@ SHAPING = (
     "seed",
     "reference",
 )  # settings that the weights depend on
-WEIGHED = ("alpha", "beta", "gamma", "delta", "accuracy", "clip", "margin")  # settings that the preferences depend on
 
 
 @dataclass(frozen=True)
@@ -103,11 +102,6 @@ def rewards(
         "logps/rejected": log_pi[question, rejected],
     }
     return {prefix + name: float(values.mean()) for name, values in found.items()}
-
-
-def spec_digest(policy: Policy) -> str:
-    """Digest of the settings of a policy: its utility, preferences and training."""
-    return digest({name: getattr(policy, name) for name in (*WEIGHED, *SHAPING, "epochs", "patience")})
 
 
 def train(

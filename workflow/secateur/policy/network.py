@@ -59,9 +59,9 @@ class Network(nn.Module):
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained network with its features, their standardisation, its configurations, and identities.
+    """A trained network with its features, their standardisation and its configurations.
 
-    model: digest of the language model whose utilities it learnt; spec: digest of its settings.
+    model: digest of the language model whose utilities it learnt.
     """
 
     network: Network
@@ -70,7 +70,6 @@ class Trained:
     heads: str
     configurations: tuple[Configuration, ...]
     model: str
-    spec: str
 
 
 def log_policy(
@@ -94,7 +93,6 @@ def save(trained: Trained, path: Path) -> None:
         "heads": trained.heads,
         "configurations": [name(configuration) for configuration in trained.configurations],
         "model": trained.model,
-        "spec": trained.spec,
     }
     tensors = {name: tensor.detach().contiguous() for name, tensor in trained.network.state_dict().items()}
     tensors["standard.mean"] = torch.from_numpy(trained.standard.mean)
@@ -128,5 +126,4 @@ def load(path: Path, features: Sequence[str], model: str) -> Trained:
     network = Network(len(features), saved["hidden"], configurations, 0, saved["heads"])
     network.load_state_dict(tensors)
     standard = Standard(tuple(features), mean, deviation)
-    shape = tuple(saved["hidden"]), saved["heads"], configurations
-    return Trained(network, standard, *shape, saved["model"], saved["spec"])
+    return Trained(network, standard, tuple(saved["hidden"]), saved["heads"], configurations, saved["model"])
