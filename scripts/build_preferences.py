@@ -31,7 +31,7 @@ from secateur.models.chat import THOUGHT
 from secateur.models.embedder import Embedder
 from secateur.models.reader import load
 from secateur.models.word_pieces import lm_counter
-from secateur.policy.actions import CHANNELS, lattice, name, recalled
+from secateur.policy.actions import CHANNELS, LATTICE, distinct, name
 from secateur.policy.faithfulness import BY_READER, by_judge, by_reader, requests
 from secateur.policy.features import feature_names
 from secateur.policy.observation import Observer
@@ -52,9 +52,9 @@ def _budget(question_id: str, budgets: Sequence[int]) -> int:
 
 
 class _Replay:
-    """Replays sessions question by question, with all channels shown. longest: questions of the longest session."""
+    """Replays sessions question by question, with all channels shown."""
 
-    def __init__(self, cfg, inputs, longest: int, ctx) -> None:
+    def __init__(self, cfg, inputs, ctx) -> None:
         self.cfg, self.ctx = cfg, ctx
         self.embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
         self.read = text_extractor(cfg.extractor, ctx)
@@ -66,7 +66,6 @@ class _Replay:
         if cfg.ecs.policy_judge:
             judge = from_dict(Judge, cfg.extra.judge, f"conf/judge/{self.measure}")
             self.ask = Asking(judge_of(judge, cfg.extra.judge_model, cfg.lm.model, ctx))
-        self.configurations = lattice(*recalled(cfg.memory, longest))
         self.symbols = question_symbols(inputs["triples"], inputs["questions"])
         self.book = book = [inputs[name] for name in ("entities", "relations", "edges")]
         count = lm_counter(cfg.lm.model, ctx.cache)
@@ -83,6 +82,7 @@ class _Replay:
         triples = {question: len(lines) for question, (_, _, lines) in self.symbols.items()}
         self.observer = Observer(cfg, self.embedder, self.lm, triples, inputs["candidates"], ctx.cache)
         self.terms, self.features, self.runs, self.supports = [], [], [], []
+        self.prompts: list[list[str]] = []  # contexts of each training question, by configuration
         self.cut = 0  # tokens of contexts beyond the window
         self.thoughts = 0  # answers that end in a thought
         self.unread = 0  # verdicts that could not be read
@@ -111,7 +111,9 @@ class _Replay:
         def write(units: Sequence[Unit]) -> str:
             return text_of(self.write(query, units))
 
-        texts = contexts(channels, self.configurations, cfg.memory.theta, write)
+        prompts = contexts(channels, LATTICE, cfg.memory.theta, write)
+        self.prompts += [prompts] if row["split"] == "train" else []
+        texts = list(dict.fromkeys(prompts))  # equal ones are measured once
         answers, budget = self.answers(row, texts), self.budgets[qid]
         written = [one.text for one in answers]
         gold = [(question, text) for text in (CLOSED, *texts)]
@@ -119,7 +121,8 @@ class _Replay:
         logprobs = answer_logprobs(self.lm, cfg.ecs, [*gold, *own], self.ctx.cache)  # together they read a context once
         self.cut += tokens_cut(self.lm, cfg.ecs, gold)
         faithful = self.judged(question, written, texts) if self.ask else by_reader(written, logprobs[len(gold) :])
-        for n, configuration in enumerate(self.configurations):
+        for configuration, prompt in zip(LATTICE, prompts, strict=True):
+            n = texts.index(prompt)
             score = answer_scores(answers[n].text, row["answer"], row["aliases"] or ())["token_f1"]
             measured = logprobs[n + 1] - logprobs[0], score, faithful[n], self.measure
             sizes = answers[n].prompt_tokens, answers[n].completion_tokens, budget
@@ -164,7 +167,7 @@ class _Replay:
 def run(cfg, inputs, outputs, ctx):
     chosen = _chosen(cfg, inputs["questions"], inputs["passages"])
     parts = chosen.partition_by("split", "session_id", maintain_order=True)
-    replay = _Replay(cfg, inputs, max(map(len, parts), default=0), ctx)
+    replay = _Replay(cfg, inputs, ctx)
     for part in ctx.progress(parts, len(parts), "sessions"):
         replay.session(part)
     ctx.note_counts({"thoughts_without_answer": replay.thoughts, CUT: replay.cut})
@@ -173,16 +176,18 @@ def run(cfg, inputs, outputs, ctx):
             f"{replay.unread} of {len(replay.terms)} verdicts of judge {replay.measure} could not be read; policies leave out "
             "their questions"
         )
-    for table, rows in (("preferences", replay.terms), ("features", replay.features)):
-        outputs[table] = TABLES[table].frame(rows)
+    configurations = distinct(replay.prompts)
+    terms = TABLES["preferences"].frame(replay.terms)
+    outputs["preferences"] = terms.filter(pl.col("configuration").is_in(list(map(name, configurations))))
+    outputs["features"] = TABLES["features"].frame(replay.features)
     placed = chosen.select("question_id", "session_id", "n")
     outputs["memories"], outputs["session_edges"] = memories(replay.runs, replay.supports, placed, replay.book)
     seconds = replay.generate.seconds
     return {
         "questions": chosen.height,
-        "prompts": len(replay.terms),
+        "prompts": chosen.height * len(configurations),
         "sessions": len(parts),
-        "configurations": len(replay.configurations),
+        "configurations": len(configurations),
         "answered_anew": seconds.prompts,
         "measured_seconds_per_answer": (seconds.prefill + seconds.decode) / max(seconds.prompts, 1),
     }

@@ -7,7 +7,7 @@ from secateur.config.datasets import SPLITS
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.rows import long_rows
 from secateur.policy.actions import listed, name
-from secateur.policy.baselines import baselines, deterministic, outcomes
+from secateur.policy.baselines import KNOWING, baselines, deterministic, gap_share, outcomes
 from secateur.policy.features import standardise
 from secateur.policy.measured import measured, names_of
 from secateur.policy.network import load, log_policy
@@ -59,13 +59,15 @@ def run(cfg, inputs, outputs, ctx):
         "question_id",
         order=pl.lit(cfg.extra.order, pl.String),
         scorer="policy",
-        answer_aware=pl.col("policy") == "oracle",
+        answer_aware=pl.col("policy").is_in(KNOWING),
         metric="policy_" + pl.col("variable"),
         value="value",
     )
     outputs["question_metrics"] = long_rows(list(figures.iter_rows()))
     outputs["frontier"] = frontier(policy.frontier, (log_pi_dev, dev), (log_pi, test))
-    return {"questions": len(test.questions), "configurations_used": len(np.unique(chosen))}
+    share = gap_share(policies, test)
+    counts = {"questions": len(test.questions), "configurations_used": len(np.unique(chosen))}
+    return counts if share is None else counts | {"share_of_oracle_gap": share}
 
 
 main(run, globals().get("snakemake"))

@@ -1,9 +1,9 @@
 """Trains the compression policy by DPO on the utilities of the training questions (paper 2.8)."""
 
 from secateur.core.tables.catalog import TABLES
-from secateur.policy.actions import listed, rises
-from secateur.policy.dpo import Examples, spec_digest, train
-from secateur.policy.features import HIDDEN, fit_standard, standardise
+from secateur.policy.actions import listed
+from secateur.policy.dpo import Examples, train
+from secateur.policy.features import fit_standard, standardise
 from secateur.policy.measured import measured
 from secateur.policy.network import Trained, save
 from secateur.policy.preferences import pair_statistics, preference_pairs
@@ -18,7 +18,7 @@ def run(cfg, inputs, outputs, ctx):
     }
     training = parts["train"]
     scale = accuracy_range(training.terms, policy)
-    standard = fit_standard(training.x, training.names, HIDDEN[policy.sees])
+    standard = fit_standard(training.x, training.names)
     utilities = {split: weigh(part.terms, policy, scale, cfg.lm.seconds).value for split, part in parts.items()}
     examples = []
     for split, part in parts.items():
@@ -29,12 +29,12 @@ def run(cfg, inputs, outputs, ctx):
         examples.append(Examples(x, utilities[split], pairs))
     network, curves = train(*examples, configurations, policy, ctx.cache / "policies")
     model = inputs["preferences"]["model"][0]
-    trained = Trained(network, standard, policy.hidden, configurations, model, spec_digest(policy))
+    trained = Trained(network, standard, policy.hidden, policy.heads, configurations, model)
     save(trained, outputs.path("policy"))
     rows = [(row["epoch"], metric, value) for row in curves for metric, value in row.items() if metric != "epoch"]
     outputs["curves"] = TABLES["curves"].frame(rows)
     statistics = pair_statistics(utilities["train"], policy.margin, configurations)
-    return statistics | {"epochs": len(curves), "rises": rises(training.terms.tokens, configurations)}
+    return statistics | {"epochs": len(curves)}
 
 
 main(run, globals().get("snakemake"))

@@ -76,7 +76,8 @@ def test_no_policy_is_above_the_oracle_and_none_costs_more_than_all(smoke):
     value = {(scorer, metric): v for scorer, metric, v in rows.select("scorer", "metric", "value").iter_rows()}
     named = {scorer for scorer, _ in value}
     assert {"policy", "best_constant", "classifier", "random", "oracle"} <= named
-    assert sum(scorer.startswith("fixed:") for scorer in named) == 3  # each question is a session of its own
+    fixed = sum(scorer.startswith("fixed:") for scorer in named)  # each question is a session of its own
+    assert fixed in (2, 3)  # `unique` of facts without near-repeats is include_all
     for scorer in named:
         assert value[scorer, "policy_utility"] <= value["oracle", "policy_utility"] + 1e-12
         assert value[scorer, "policy_tokens"] <= value["fixed:not_include/not_include/include_all", "policy_tokens"]

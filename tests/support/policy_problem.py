@@ -8,17 +8,24 @@ import polars as pl
 
 from secateur.config.compose import option
 from secateur.config.policy import Policy
-from secateur.policy.actions import CHANNELS, codes, free_channels, lattice, name
+from secateur.policy.actions import CHANNELS, LATTICE, Configuration, codes, free_channels, name
 from secateur.policy.dpo import Examples
 from secateur.policy.features import feature_names, fit_standard, standardise
 from secateur.policy.preferences import preference_pairs
 from secateur.policy.utility import Terms, Utilities, accuracy_range, terms, weigh
 
 CONF = Path(__file__).parents[2] / "conf"
-RECALLED = {True: (3, 3), False: (0, 0)}  # the most earlier questions and answers of a prompt, by memory
+FACTS = tuple(c for c in LATTICE if c[:2] == ("not_include", "not_include"))
+CONFIGURATIONS = {True: LATTICE, False: FACTS}  # with and without memory
 SECONDS = {"call": 0.1, "read": 0.001, "write": 0.02}
 HEADER = 90  # tokens of every prompt
 SHARE = {"question": 0.2, "answer": 0.2, "facts": 0.6}  # of the tokens and of what can be gained
+
+
+# Mean utility by questions shown (all, one, none), answers (shown or not) and facts (all, unique, none): docs/results.md of
+# release 0.6, 50 Medical questions. One question pays without facts alone, so no sum over channels has this maximum.
+MEANS = [[[-0.435, -0.423, -0.294], [-0.272, -0.262, -0.150]]]
+MEANS += [[[-0.355, -0.344, -0.221], [-0.200, -0.177, -0.077]], [[-0.325, -0.315, -0.184], [-0.147, -0.143, -0.116]]]
 
 
 def settings(**changes) -> Policy:
@@ -27,12 +34,12 @@ def settings(**changes) -> Policy:
 
 def features(rng: np.random.Generator, questions: int, memory: bool) -> np.ndarray:
     """Gaussian features; of them only `score_entropy` decides anything."""
-    return rng.normal(size=(questions, len(feature_names(free_channels(lattice(*RECALLED[memory]))))))
+    return rng.normal(size=(questions, len(feature_names(free_channels(CONFIGURATIONS[memory])))))
 
 
 def scored(rng: np.random.Generator, x: np.ndarray, memory: bool, noise: float = 0.05) -> Terms:
     """Terms of questions whose answer needs all facts where entropy is high, and is hurt by repeats where it is low."""
-    configurations = lattice(*RECALLED[memory])
+    configurations = CONFIGURATIONS[memory]
     shown = np.array([1.0, 0.5, 0.0])[codes(configurations)]  # share of a channel's tokens that an action leaves
     unsure = x[:, feature_names(free_channels(configurations)).index("score_entropy")] > 0
     sizes = rng.integers(200, 600, len(x))[:, None]
@@ -64,9 +71,19 @@ def splits(
     measured = [scored(rng, x, memory, noise) for x in xs]
     scale = accuracy_range(measured[0], policy)
     weighed = [weigh(one, policy, scale, SECONDS) for one in measured]
-    standard = fit_standard(xs[0], feature_names(free_channels(lattice(*RECALLED[memory]))))
+    standard = fit_standard(xs[0], feature_names(free_channels(CONFIGURATIONS[memory])))
     examples = [
         Examples(standardise(x, standard, u.questions), u.value, preference_pairs(u.value, policy.margin))
         for x, u in zip(xs, weighed, strict=True)
     ]
     return examples, weighed
+
+
+def interacting(sizes: tuple[int, ...], policy: Policy) -> tuple[list[Examples], tuple[Configuration, ...], str]:
+    """(examples, 18 configurations, name of the best one): utilities are MEANS and noise, whatever the features."""
+    rng = np.random.default_rng(7)
+    configurations = tuple(c for c in LATTICE if c[1] != "unique")
+    values = [np.ravel(MEANS) + 0.1 * rng.normal(size=(size, len(configurations))) for size in sizes]
+    x = [rng.normal(size=(size, 3)).astype(np.float32) for size in sizes]
+    examples = [Examples(*both, preference_pairs(both[1], policy.margin)) for both in zip(x, values, strict=True)]
+    return examples, configurations, name(configurations[int(np.argmax(MEANS))])

@@ -101,8 +101,8 @@ def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(sized, pick, expe
 @pytest.mark.parametrize(
     ("rankers", "requeries", "characters"),
     [
-        ("multihop", 6 * 4, 0),  # two_step, named, the rest, with text; requery with edges and without
-        ("multihop_standard", 6 * 4, 60),  # late interaction too
+        ("multihop", 8 * 4, 0),  # two_step, named, the rest, with text; requery with edges, without, twice; second_look
+        ("multihop_standard", 8 * 4, 60),  # late interaction too
         ("sentences", 0, 0),
     ],
 )

@@ -185,7 +185,7 @@ TAUGHT = {"datasets": "[stem_old]", "systems": "[remembered]", "axes": "{memory:
         ("++dataset.trained={train: 2, test: 1}", LEARNT | {"datasets": "[stem]"}, "dataset.trained names no dev"),
         ("++dataset.trained={train: 2, dve: 1}", LEARNT | {"datasets": "[stem]"}, "did you mean 'dev'"),
         ("policy.trained_on=medical_simple", LEARNT, "names medical_simple.*did you mean 'medical_sa"),
-        ("policy.sees=no_score", LEARNT, r"policy.sees is 'no_score', .*did you mean 'no_scores'"),
+        ("policy.heads=join", LEARNT, r"policy.heads is 'join', .*did you mean 'joint'"),
         (None, TAUGHT, r"answers no question that it was trained on.*Fix:"),
         ("policy.budget=200", COMPRESSED, r"policy\.budget is 200; a price on tokens is part of study policy alone"),
         ("memory.policy_of=sesion", COMPRESSED, r"memory.policy_of names sesion.*did you mean 'session'"),

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 from scripts.evaluate_policy import frontier
-from tests.support.policy_problem import SECONDS, scored, settings, splits
+from tests.support.policy_problem import FACTS, SECONDS, scored, settings, splits
 from tests.support.policy_problem import features as drawn_features
 
 from secateur.core.errors import SecateurError
-from secateur.policy.actions import CHANNELS, above, free_channels, lattice, listed, name, rises
-from secateur.policy.baselines import baselines, classified, outcomes
+from secateur.policy.actions import CHANNELS, LATTICE, distinct, free_channels, listed, name
+from secateur.policy.baselines import baselines, classified, gap_share, outcomes
 from secateur.policy.dpo import log_reference
 from secateur.policy.features import Channel, feature_names, features, fit_standard, redundancy, standardise
 from secateur.policy.preferences import pair_statistics, preference_pairs
@@ -22,7 +22,7 @@ from secateur.policy.utility import accuracy_range, terms, weigh
 ROWS = pl.DataFrame(
     {
         "question_id": ["b"] * 3 + ["a"] * 3,
-        "configuration": [name(c) for c in lattice(0, 0)] * 2,
+        "configuration": [name(c) for c in FACTS] * 2,
         "answer_gain": [1.0, 0.5, 0.0, 0.2, 0.4, 0.0],
         "token_f1": [0.5, 1.0, 0.0] * 2,
         "faithfulness": [1.0, 0.5, 0.0] * 2,
@@ -32,36 +32,34 @@ ROWS = pl.DataFrame(
     }
 )
 BROKEN = ROWS.with_columns(answer_gain=pl.Series([1.0, float("nan"), 0, 0, 0, 0]))
-MEASURED = terms(ROWS, lattice(0, 0))
+MEASURED = terms(ROWS, FACTS)
 
 
 # --- the lattice ---------------------------------------------------------------------------------
 
 
 def test_memory_has_27_configurations_and_without_it_there_are_three():
-    assert len(set(lattice(3, 3))) == 27
-    assert [name(c) for c in lattice(0, 0)] == [
+    assert len(set(LATTICE)) == 27 and listed(map(name, LATTICE[::-1])) == LATTICE
+    assert [name(c) for c in FACTS] == [
         f"not_include/not_include/{a}" for a in ("include_all", "unique", "not_include")
     ]
-    assert free_channels(lattice(3, 3)) == CHANNELS
-    assert len(lattice(1, 3)) == 18 and not [c for c in lattice(1, 3) if c[0] == "unique"]
-    assert len(lattice(1, 1)) == 12
-    assert listed(map(name, lattice(1, 3)[::-1])) == lattice(1, 3)
-    assert free_channels(lattice(0, 0)) == ("facts",)
+    assert free_channels(LATTICE) == CHANNELS
+    assert free_channels(FACTS) == ("facts",)
 
 
-def test_what_shows_more_stands_above_and_the_rest_is_not_compared():
-    order, places = above(lattice(3, 3)), {name(c): n for n, c in enumerate(lattice(3, 3))}
-    top, left = places["include_all/include_all/include_all"], places["unique/include_all/include_all"]
-    right = places["include_all/include_all/unique"]
-    assert order[top].sum() == 26
-    assert not order[left, right] and not order[right, left]
-    assert not (order & order.T).any() and not order.diagonal().any()
+def prompts(most: tuple[int, int, int]) -> list[str]:
+    """A question's prompt under each configuration, with so many units in each channel at most."""
+    left = {"include_all": lambda n: n, "unique": lambda n: min(n, 1), "not_include": lambda n: 0}
+    return [str([left[action](n) for action, n in zip(actions, most, strict=True)]) for actions in LATTICE]
 
 
-def test_configurations_that_cost_more_though_they_show_less_are_counted():
-    tokens = np.array([[300.0, 200.0, 100.0], [200.0, 210.0, 100.0]])  # `unique` costs more than all: 1 of 6 pairs
-    assert rises(tokens, lattice(0, 0)) == pytest.approx(1 / 6)
+def test_configurations_whose_prompts_never_differ_are_one():
+    found = distinct([prompts((3, 0, 5)), prompts((3, 1, 5))])  # `unique` of one answer equals all
+    assert len(found) == 18 and "unique" not in {answer for _, answer, _ in found}
+    assert distinct([prompts((0, 0, 5))]) == FACTS  # a channel without a unit is not_include
+    assert distinct([prompts((0, 0, 5)), prompts((2, 2, 0))]) == LATTICE  # one question is enough to differ
+    assert distinct([]) == LATTICE
+    assert distinct([[""] * 27]) == FACTS[-1:]
 
 
 # --- features ------------------------------------------------------------------------------------
@@ -99,14 +97,6 @@ def test_training_features_have_mean_0_and_deviation_1_and_a_constant_one_stays_
     np.testing.assert_allclose(z.mean(0), 0, atol=1e-6)
     np.testing.assert_allclose(z.std(0), [1, 0, 1], atol=1e-6)
     assert standardise(np.array([[3.0, 1024.0, 3.0]]), standard, ["q"])[0, 1] == 0
-
-
-def test_a_feature_that_is_left_out_says_nothing_of_any_question():
-    x = np.random.default_rng(3).normal(size=(9, 3))
-    whole, less = (fit_standard(x, ["a", "b", "c"], without) for without in ((), ("b",)))
-    seen, unseen = (standardise(x, standard, ["q"] * 9) for standard in (whole, less))
-    assert not unseen[:, 1].any() and seen[:, 1].all()
-    assert np.array_equal(seen[:, [0, 2]], unseen[:, [0, 2]])
 
 
 # --- utility -------------------------------------------------------------------------------------
@@ -161,7 +151,7 @@ def test_the_lift_scale_is_fitted_on_quantiles_of_train():
 )
 def test_incomplete_or_doubtful_scores_are_refused_by_question_and_action(rows, said):
     with pytest.raises(SecateurError, match=said + r"[\s\S]*Fix: "):
-        terms(rows, lattice(0, 0))
+        terms(rows, FACTS)
 
 
 # --- preferences ---------------------------------------------------------------------------------
@@ -172,7 +162,7 @@ def test_a_pair_needs_more_than_the_margin_and_statistics_count_ties_coverage_an
     pairs = preference_pairs(value, 0.05)
     assert list(zip(pairs.question, pairs.chosen, pairs.rejected, strict=True)) == [(0, 0, 2), (0, 1, 2)]
     assert len(preference_pairs(np.array([[0.5, 0.25]]), 0.25)) == 0  # a margin is exceeded, not met
-    found = pair_statistics(value, 0.05, lattice(0, 0))
+    found = pair_statistics(value, 0.05, FACTS)
     expected = {"questions": 2, "pairs": 2, "coverage": 0.5, "ties": pytest.approx(4 / 6)}
     expected |= {"equal": 0.5, "pairs_question": 0, "pairs_answer": 0, "pairs_facts": 2}
     assert found == expected
@@ -182,11 +172,11 @@ def test_a_pair_needs_more_than_the_margin_and_statistics_count_ties_coverage_an
 
 
 def test_a_reference_is_uniform_unless_stated():
-    np.testing.assert_allclose(np.exp(log_reference({}, lattice(3, 3))), 1 / 27)
-    np.testing.assert_allclose(np.exp(log_reference({"facts": (0.2, 0.7, 0.1)}, lattice(0, 0))), [0.2, 0.7, 0.1])
+    np.testing.assert_allclose(np.exp(log_reference({}, LATTICE)), 1 / 27)
+    np.testing.assert_allclose(np.exp(log_reference({"facts": (0.2, 0.7, 0.1)}, FACTS)), [0.2, 0.7, 0.1])
 
 
-FLAT = terms(ROWS.with_columns(answer_gain=pl.lit(0.3)), lattice(0, 0))
+FLAT = terms(ROWS.with_columns(answer_gain=pl.lit(0.3)), FACTS)
 STANDARD = fit_standard(np.ones((2, 2)), ["a", "b"])
 LATENCY = settings(gamma=1)
 
@@ -195,7 +185,7 @@ LATENCY = settings(gamma=1)
     ("measure", "said"),
     [
         *(
-            (partial(log_reference, stated, lattice(3, 3)), r"policy\.reference\.facts? is \[.*allowed: ")
+            (partial(log_reference, stated, LATTICE), r"policy\.reference\.facts? is \[.*allowed: ")
             for stated in ({"fact": (0.2, 0.7, 0.1)}, {"facts": (0.5, 0.5)}, {"facts": (0.5, 0.5, 0.5)})
         ),
         (partial(accuracy_range, FLAT, settings()), r"answer gain of 2 training questions.*policy\.clip"),
@@ -239,13 +229,24 @@ def test_every_baseline_is_measured_on_the_same_utilities():
     (train, test), (known, asked) = splits((60, 40), settings())
     policies = baselines(known, train.x, asked, test.x, settings())
     table = outcomes(policies, asked)
-    assert len(table) == (27 + 4) * 40
+    assert len(table) == (27 + 5) * 40
     assert all(np.allclose(weights.sum(1), 1) for weights in policies.values())
     mean = dict(table.group_by("policy").agg(pl.col("utility").mean()).rows())
     assert mean["oracle"] == pytest.approx(asked.value.max(1).mean())
     assert mean["random"] == pytest.approx(asked.value.mean())
-    assert mean["best_constant"] == mean[f"fixed:{name(lattice(3, 3)[known.value.mean(0).argmax()])}"]
+    assert mean["best_constant"] == mean[f"fixed:{name(LATTICE[known.value.mean(0).argmax()])}"]
+    assert mean["hindsight"] == pytest.approx(asked.value.mean(0).max())
+    assert mean["hindsight"] >= mean["best_constant"]
     assert mean["oracle"] > mean["classifier"] > mean["best_constant"] > mean["random"]
+
+
+def test_the_share_of_the_oracles_gap_is_0_for_the_best_constant_and_1_for_the_oracle():
+    (train, test), (known, asked) = splits((60, 40), settings())
+    policies = baselines(known, train.x, asked, test.x, settings())
+    constant, oracle = (policies[one] for one in ("best_constant", "oracle"))
+    shares = [gap_share(policies | {"policy": one}, asked) for one in (constant, (constant + oracle) / 2, oracle)]
+    assert shares == pytest.approx([0, 0.5, 1])
+    assert gap_share(policies | {"policy": constant, "oracle": constant}, asked) is None
 
 
 def test_a_classifier_of_questions_that_all_want_the_same_says_that():

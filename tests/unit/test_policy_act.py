@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.support.policy_problem import FACTS
 
 from secateur.contexts.channels import ACTIONS
 from secateur.contexts.piece import Query, text_of
@@ -19,7 +20,7 @@ from secateur.ecs.answer_gain import CLOSED, answer_logprobs
 from secateur.ecs.reading.pairs import encode
 from secateur.ecs.reading.template import Question
 from secateur.policy.act import Acting, everything
-from secateur.policy.actions import CHANNELS, kept_units, lattice, name
+from secateur.policy.actions import CHANNELS, LATTICE, kept_units, name
 from secateur.policy.closed_book import agreement, closed_book, sampled_answers
 from secateur.policy.faithfulness import by_judge, by_reader, requests
 from secateur.policy.features import feature_names, fit_standard
@@ -56,13 +57,12 @@ def observer(tiny_lm, ecs, tmp_path) -> Observer:
 def always(actions: tuple[str, str, str]) -> Trained:
     """A policy that takes one action in each channel, whatever it sees."""
     names = feature_names(CHANNELS)
-    network = Network(len(names), (4,), lattice(3, 3), seed=1)
+    network = Network(len(names), (4,), LATTICE, 1, "joint")
     with torch.no_grad():
-        for channel, action in zip(CHANNELS, actions, strict=True):
-            network.heads[channel].weight.zero_()
-            network.heads[channel].bias.copy_(torch.eye(len(ACTIONS))[ACTIONS.index(action)])
+        network.heads["joint"].weight.zero_()
+        network.heads["joint"].bias.copy_(torch.eye(len(LATTICE))[LATTICE.index(actions)])
     standard = fit_standard(np.random.default_rng(0).normal(size=(5, len(names))), names)
-    return Trained(network, standard, (4,), lattice(3, 3), "lm-1", "spec")
+    return Trained(network, standard, (4,), "joint", LATTICE, "lm-1")
 
 
 def test_what_a_policy_sees_of_a_question(observer):
@@ -147,8 +147,8 @@ OFFERED = {
 
 
 def test_a_configuration_shows_facts_first_then_what_was_asked():
-    texts = contexts(OFFERED, lattice(3, 3), 0.93, lambda units: text_of(Textual()(Query("?"), units)))
-    found = {name(configuration): text for configuration, text in zip(lattice(3, 3), texts, strict=True)}
+    texts = contexts(OFFERED, LATTICE, 0.93, lambda units: text_of(Textual()(Query("?"), units)))
+    found = {name(configuration): text for configuration, text in zip(LATTICE, texts, strict=True)}
     assert found["include_all/include_all/include_all"] == "a\nb\nagain a\nAsked before: who?"
     assert found["not_include/not_include/unique"] in ("a\nb", "b\nagain a")  # one of equal units, in their order
     assert found["not_include/not_include/not_include"] == ""
@@ -162,7 +162,7 @@ def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
     placed = (("q2", "train"), ("q1", "train"), ("q3", "dev"))
     schema = ["question_id", "split", "configuration", "answer_gain"]
     schema += ["token_f1", "faithfulness", "tokens", "written", "budget"]
-    names = [name(configuration) for configuration in lattice(0, 0)]
+    names = [name(configuration) for configuration in FACTS]
     terms = [(*of, each, float(n), 0.5, 0.5, 10 - n, 5, 64) for of in placed for n, each in enumerate(names)]
     seen = [(q, split, n, each, float(ord(q[1]) + n)) for q, split in placed for n, each in enumerate("fg")]
     columns = ["question_id", "split", "n", "feature", "value"]
@@ -170,19 +170,19 @@ def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def test_questions_and_features_stand_in_the_same_order():
-    found = measured(*tables(), "train", lattice(0, 0))
+    found = measured(*tables(), "train", FACTS)
     assert found.terms.questions == ("q1", "q2")
     assert found.names == ("f", "g")
     np.testing.assert_array_equal(found.x, [[ord("1"), ord("1") + 1], [ord("2"), ord("2") + 1]])
     with pytest.raises(SecateurError, match=r"no question of the split test.*dataset\.trained"):
-        measured(*tables(), "test", lattice(0, 0))
+        measured(*tables(), "test", FACTS)
 
 
 def test_a_question_without_a_readable_verdict_is_left_out():
     preferences, seen = tables()
     unread = (pl.col("question_id") == "q1") & (pl.col("tokens") == 10)
     preferences = preferences.with_columns(faithfulness=pl.when(~unread).then("faithfulness"))
-    found = measured(preferences, seen, "train", lattice(0, 0))
+    found = measured(preferences, seen, "train", FACTS)
     assert found.terms.questions == ("q2",) and found.x.tolist() == [[ord("2"), ord("2") + 1]]
 
 

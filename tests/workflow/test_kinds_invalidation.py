@@ -135,6 +135,7 @@ EDITS = {
         "rank_passages": {"multihop", "multihop_linear", "multihop_standard", "sentences"}
     },
     ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop", "multihop_linear", "multihop_standard"}},
+    ("rankers", "ranking/scorers/second_look"): {"rank_passages": {"multihop", "multihop_linear", "multihop_standard"}},
     ("rankers", "ranking/scorers/linear_rag"): {"rank_passages": {"multihop_linear"}},
     ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
     ("rankers", "ranking/scorers/tfidf"): {"rank_passages": {"turns", "utility", "nested"}},  # in another's settings

@@ -47,10 +47,10 @@ class Policy:
         low=0.000001,
         high=1,
     )
-    sees: Literal["everything", "no_question", "no_scores", "no_knowledge", "no_channels"] = key(
-        "features: everything, or, for an ablation, everything but one group"
-    )
     hidden: tuple[int, ...] = key("units of each hidden layer", low=1)
+    heads: Literal["joint", "factorised"] = key(
+        "joint: one softmax over all configurations; factorised: one per channel, which has no interactions of channels"
+    )
     beta_dpo: float = key(
         "beta of the DPO loss: how far preferences may pull the policy from the reference", low=0.0001
     )

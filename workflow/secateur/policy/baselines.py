@@ -1,4 +1,4 @@
-"""Baselines of the trained policy on the same utilities: fixed, best constant, random, oracle, classifier.
+"""Baselines of the trained policy on the same utilities: fixed, best constant, hindsight, random, oracle, classifier.
 
 A policy is a matrix of probabilities (questions, configurations), so `random` is an exact expectation.
 """
@@ -13,7 +13,9 @@ from secateur.config.policy import Policy
 from secateur.policy.actions import name
 from secateur.policy.utility import Utilities
 
-__all__ = ["baselines", "best", "classified", "deterministic", "outcomes"]
+__all__ = ["KNOWING", "baselines", "best", "classified", "deterministic", "gap_share", "outcomes"]
+
+KNOWING = ("oracle", "hindsight")  # baselines that see the utilities of the test questions
 
 
 def deterministic(choice: NDArray[np.int64], configurations: int) -> NDArray[np.float64]:
@@ -42,15 +44,27 @@ def classified(
 def baselines(
     train: Utilities, x_train: NDArray[np.float32], test: Utilities, x_test: NDArray[np.float32], policy: Policy
 ) -> dict[str, NDArray[np.float64]]:
-    """The policies on the test questions, by name. All but the oracle are chosen on the training questions."""
+    """The policies on the test questions, by name. All but KNOWING are chosen on the training questions.
+
+    hindsight: the constant that is best on the test questions.
+    """
     n, k = test.value.shape
     constant = {f"fixed:{name(c)}": np.full(n, place) for place, c in enumerate(test.configurations)}
     chosen = constant | {
         "best_constant": np.full(n, train.value.mean(0).argmax()),
+        "hindsight": np.full(n, test.value.mean(0).argmax()),
         "oracle": best(test),
         "classifier": classified(train, x_train, x_test, policy),
     }
     return {policy: deterministic(choice, k) for policy, choice in chosen.items()} | {"random": np.full((n, k), 1 / k)}
+
+
+def gap_share(policies: Mapping[str, NDArray[np.float64]], utilities: Utilities) -> float | None:
+    """Share of the mean utility between best constant and oracle that the policy gains; None where they are equal."""
+    ours, constant, oracle = (
+        float((policies[name] * utilities.value).sum(1).mean()) for name in ("policy", "best_constant", "oracle")
+    )
+    return (ours - constant) / (oracle - constant) if oracle > constant else None
 
 
 def outcomes(policies: Mapping[str, NDArray[np.float64]], utilities: Utilities) -> pl.DataFrame:

@@ -25,20 +25,19 @@ from secateur.policy.actions import CHANNELS, Configuration, codes
 from secateur.policy.network import Network
 from secateur.policy.preferences import Pairs
 
-__all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "spec_digest", "train"]
+__all__ = ["Examples", "dpo_loss", "log_reference", "rewards", "train"]
 
 SEAL = hashlib.sha256().digest_size  # bytes of the digest before a checkpoint
 SHAPING = (
     "hidden",
+    "heads",
     "beta_dpo",
     "learning_rate",
     "weight_decay",
     "batch",
     "seed",
     "reference",
-    "sees",
 )  # settings that the weights depend on
-WEIGHED = ("alpha", "beta", "gamma", "delta", "accuracy", "clip", "margin")  # settings that the preferences depend on
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,6 @@ def rewards(
     return {prefix + name: float(values.mean()) for name, values in found.items()}
 
 
-def spec_digest(policy: Policy) -> str:
-    """Digest of the settings of a policy: its utility, preferences and training."""
-    return digest({name: getattr(policy, name) for name in (*WEIGHED, *SHAPING, "epochs", "patience")})
-
-
 def train(
     fit: Examples,
     dev: Examples,
@@ -127,7 +121,7 @@ def train(
             f"policy: {len(fit.pairs)} preference pairs on {len(fit.x)} training questions, {len(dev.x)} dev questions; "
             "allowed: at least one of each. Fix: score more questions, or lower policy.margin."
         )
-    network = Network(fit.x.shape[1], policy.hidden, configurations, policy.seed)
+    network = Network(fit.x.shape[1], policy.hidden, configurations, policy.seed, policy.heads)
     optimizer = torch.optim.AdamW(network.parameters(), policy.learning_rate, weight_decay=policy.weight_decay)
     log_ref = torch.from_numpy(log_reference(policy.reference, configurations)).float()
     path = checkpoints / f"{_digest(fit, dev, configurations, policy)}.pt" if checkpoints else None

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import entr, softmax
 
 from secateur.core.errors import SecateurError
-from secateur.policy.actions import CHANNELS
 
-__all__ = ["HIDDEN", "Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
+__all__ = ["Channel", "Standard", "feature_names", "features", "fit_standard", "redundancy", "standardise"]
 
 
 @dataclass(frozen=True)
@@ -34,27 +33,11 @@ class Standard:
     deviation: NDArray[np.float64]
 
 
-QUESTION = ("question_length", "question_triples")
-SCORES = ("score_entropy", "score_margin")
-KNOWLEDGE = ("closed_surprise", "closed_agreement")
-
-
-def _of_channels(channels: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{channel}_{what}" for channel in channels for what in ("runs", "tokens", "redundancy"))
-
-
 def feature_names(channels: Sequence[str]) -> tuple[str, ...]:
     """Names of the features in order, for the channels in which configurations differ."""
-    return (*QUESTION, *SCORES, *KNOWLEDGE, "token_budget", *_of_channels(channels))
-
-
-HIDDEN: dict[str, tuple[str, ...]] = {  # policy.sees: the features that it hides
-    "everything": (),
-    "no_question": QUESTION,
-    "no_scores": SCORES,
-    "no_knowledge": KNOWLEDGE,
-    "no_channels": _of_channels(CHANNELS),
-}
+    of_question = ("question_length", "question_triples", "score_entropy", "score_margin")
+    of_channels = (f"{channel}_{what}" for channel in channels for what in ("runs", "tokens", "redundancy"))
+    return (*of_question, "closed_surprise", "closed_agreement", "token_budget", *of_channels)
 
 
 def redundancy(vectors: NDArray[np.float32]) -> float:
@@ -86,13 +69,12 @@ def features(
     return np.array([length, triples, *spread, *closed, budget, *np.ravel(sizes)], np.float64)
 
 
-def fit_standard(x: NDArray[np.float64], names: Sequence[str], without: Sequence[str] = ()) -> Standard:
+def fit_standard(x: NDArray[np.float64], names: Sequence[str]) -> Standard:
     """Mean and deviation over training questions; the deviation of a constant feature is exactly 0.
 
-    x: (questions, features); without: features to treat as constant, which hides them from the policy.
+    x: (questions, features).
     """
-    varies = (np.ptp(x, axis=0) > 0) & ~np.isin(names, list(without))
-    return Standard(tuple(names), x.mean(0), np.where(varies, x.std(0), 0))
+    return Standard(tuple(names), x.mean(0), np.where(np.ptp(x, axis=0) > 0, x.std(0), 0))
 
 
 def standardise(x: NDArray[np.float64], standard: Standard, questions: Sequence[str]) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
-"""The policy's network, an MLP with one head per channel, and its file (paper 2.8).
+"""The policy's network, an MLP with one head or one head per channel, and its file (paper 2.8).
 
-log pi(y|x) is the sum of the heads' log-softmax, so log-odds are additive over channels. Where channels interact, the
-policy learns the additive part that fits the preferences best.
+joint: one softmax over all configurations. factorised, the paper's: log pi(y|x) is the sum of the channels' log-softmax, so
+log-odds are additive over channels. What one channel is worth then cannot depend on what another shows.
 """
 
 import json
@@ -26,21 +26,27 @@ __all__ = ["Network", "Trained", "load", "log_policy", "save"]
 
 
 class Network(nn.Module):
-    """(n, f) standardised features to (n, k) log pi of each configuration. Initial weights depend on the seed alone."""
+    """(n, f) standardised features to (n, k) log pi of each configuration. Initial weights depend on the seed alone.
+
+    heads: joint or factorised.
+    """
 
     def __init__(
-        self, features: int, hidden: Sequence[int], configurations: Sequence[Configuration], seed: int
+        self, features: int, hidden: Sequence[int], configurations: Sequence[Configuration], seed: int, heads: str
     ) -> None:
         super().__init__()
-        free, widths = free_channels(configurations), [features, *hidden]
+        widths, columns = [features, *hidden], {"joint": np.arange(len(configurations))}
+        if heads == "factorised":
+            levels = codes(configurations)
+            columns = {channel: levels[:, CHANNELS.index(channel)] for channel in free_channels(configurations)}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             layers = [part for sizes in pairwise(widths) for part in (nn.Linear(*sizes), nn.ReLU())]
             self.trunk = nn.Sequential(*layers)
-            columns = [codes(configurations)[:, CHANNELS.index(channel)] for channel in free]
-            places = [np.unique(column, return_inverse=True) for column in columns]  # a head has the used actions alone
+            places = [np.unique(column, return_inverse=True) for column in columns.values()]
+            sizes = [len(used) for used, _ in places]  # a channel's head has the used actions alone
             self.heads = nn.ModuleDict(
-                {channel: nn.Linear(widths[-1], len(used)) for channel, (used, _) in zip(free, places, strict=True)}
+                {head: nn.Linear(widths[-1], size) for head, size in zip(columns, sizes, strict=True)}
             )
         chosen = torch.from_numpy(np.stack([place for _, place in places], 1))
         self.register_buffer("actions", chosen, persistent=False)
@@ -53,17 +59,17 @@ class Network(nn.Module):
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained network with its features, their standardisation, its configurations, and identities.
+    """A trained network with its features, their standardisation and its configurations.
 
-    model: digest of the language model whose utilities it learnt; spec: digest of its settings.
+    model: digest of the language model whose utilities it learnt.
     """
 
     network: Network
     standard: Standard
     hidden: tuple[int, ...]
+    heads: str
     configurations: tuple[Configuration, ...]
     model: str
-    spec: str
 
 
 def log_policy(
@@ -84,9 +90,9 @@ def save(trained: Trained, path: Path) -> None:
     saved = {
         "features": trained.standard.names,
         "hidden": trained.hidden,
+        "heads": trained.heads,
         "configurations": [name(configuration) for configuration in trained.configurations],
         "model": trained.model,
-        "spec": trained.spec,
     }
     tensors = {name: tensor.detach().contiguous() for name, tensor in trained.network.state_dict().items()}
     tensors["standard.mean"] = torch.from_numpy(trained.standard.mean)
@@ -100,7 +106,7 @@ def load(path: Path, features: Sequence[str], model: str) -> Trained:
     with safe_open(path, "pt") as stored:
         saved = json.loads((stored.metadata() or {}).get("policy", "null"))
         tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118, it is no mapping
-    if saved is None or "configurations" not in saved:  # release 0.2 wrote `memory`
+    if saved is None or "heads" not in saved:  # earlier releases had one kind of heads
         raise SecateurError(
             f"{path}: holds no policy (no metadata `policy`). Fix: name a file that train_policy wrote."
         )
@@ -117,7 +123,7 @@ def load(path: Path, features: Sequence[str], model: str) -> Trained:
         )
     mean, deviation = (tensors.pop(f"standard.{name}").numpy() for name in ("mean", "deviation"))
     configurations = listed(saved["configurations"])
-    network = Network(len(features), saved["hidden"], configurations, seed=0)
+    network = Network(len(features), saved["hidden"], configurations, 0, saved["heads"])
     network.load_state_dict(tensors)
     standard = Standard(tuple(features), mean, deviation)
-    return Trained(network, standard, tuple(saved["hidden"]), configurations, saved["model"], saved["spec"])
+    return Trained(network, standard, tuple(saved["hidden"]), saved["heads"], configurations, saved["model"])

@@ -15,11 +15,18 @@ TERMS = {
     "policy_tokens": Column("prompt tokens", 0),
 }
 FAITHFUL = "policy_faithfulness:"  # and who measured it
-FIRST = ("policy", "best_constant", "classifier", "random", "oracle")  # then the fixed configurations, best first
+FIRST = (
+    "policy",
+    "best_constant",
+    "hindsight",
+    "classifier",
+    "random",
+    "oracle",
+)  # then the fixed configurations, best first
 AGAINST = "best_constant"
 SHORT = 6  # rows of the table that are not folded
 ABOUT = (
-    " Names: actions on questions / answers / facts. Faithfulness: of the written answer; lm: by the reader's log-probability. The oracle sees each question's own utilities. p: sign flips, "
+    " Names: actions on questions / answers / facts. Faithfulness: of the written answer; lm: by the reader's log-probability. The oracle sees each question's own utilities; hindsight is the constant that is best on these questions. p: sign flips, "
     "two-sided, adjusted for all pairs (Holm)."
 )
 
