@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.vectors import Packed
+from secateur.core.tables.vectors import Packed, as_stored
 from secateur.graph.consolidation.consolidate import consolidate
 from secateur.graph.embedding import codebook
 from secateur.graph.naming import mentioned
@@ -30,13 +30,18 @@ def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: E
     cfg, ctx = SimpleNamespace(**options), context()
     refuse_unreadable(passages, cfg.extractor)
     made = codebook(passages, extract(passages, cfg.extractor, ctx), embedder, ctx)
-    tables = {name: pl.concat(parts) for name, parts in made}
+    tables = {name: _as_stored(pl.concat(parts)) for name, parts in made}
     lines, sources = Packed.of(tables["lines"]["embedding"].to_numpy()), tables["edge_sources"]
     _, run_edges = document_runs(tables["edges"], lines, sources, cfg)
     graph = consolidate(cfg.consolidation, passages, tables["entities"], tables["edges"], sources, run_edges, ctx)
     tables |= vars(graph)
     mentions, _ = mentioned(cfg.consolidation, passages, tables["entities"], graph.edges, graph.edge_sources)
     return {name: _typed(name, frame) for name, frame in (tables | {"mentions": mentions}).items() if name in GRAPH}
+
+
+def _as_stored(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table whose vectors, if it has any, are rounded as its file rounds them: later stages of the pipeline read that."""
+    return frame.with_columns(as_stored(frame["embedding"])) if "embedding" in frame.columns else frame
 
 
 def _typed(name: str, frame: pl.DataFrame) -> pl.DataFrame:

@@ -33,7 +33,7 @@ FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
 
 def existing(path: str | None, fix: str) -> str:
     """The path of a file that no rule writes, or of one inside a package. Raises SecateurError, with the fix, if it is missing."""
-    file = Path(locate(path)) if path else None
+    file = Path(locate(str(path))) if path else None
     if file is None or not file.is_file():
         raise SecateurError(f"{path}: no such file. Fix: {fix}.")
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from secateur.core.products import by_component, products
 
-__all__ = ["Packed", "packed", "stored", "unpacked"]
+__all__ = ["Packed", "as_stored", "packed", "stored", "unpacked"]
 
 LEVELS = 127  # integer levels on each side of 0
 BLOCK = 16_384  # vectors unpacked at once: 25 MB for MiniLM
@@ -81,6 +81,11 @@ def unpacked(column: pa.ChunkedArray) -> pl.Series:
         found[start : start + len(part)] = _numbers(stored(part))
         start += len(part)
     return pl.Series(found, dtype=pl.Array(pl.Float32, found.shape[1]))
+
+
+def as_stored(vectors: pl.Series) -> pl.Series:
+    """Vectors as they are read once they were stored, so that a table in memory equals the same one from its file."""
+    return pl.Series(vectors.name, _numbers(_rows(vectors.to_numpy())), dtype=vectors.dtype)
 
 
 def stored(part: pa.FixedSizeBinaryArray) -> NDArray[np.int8]:
