@@ -35,7 +35,11 @@ def refused(project, *args: str, **env: str) -> str:
 # --- refused before the DAG is built -------------------------------------------------------------
 
 
-NEAREST = ["'lokomo'", "quickstart, readers, red_herrings, second_look, sessions, single_hop, smoke", "did you mean 'locomo'?"]
+NEAREST = [
+    "'lokomo'",
+    "quickstart, readers, red_herrings, second_look, sessions, single_hop, smoke",
+    "did you mean 'locomo'?",
+]
 
 
 @pytest.mark.parametrize(

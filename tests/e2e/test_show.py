@@ -72,7 +72,11 @@ def test_the_order_chooses_the_variant(show, ids):
     [
         (
             ("smok", "Q"),
-            ["'smok'", "quickstart, readers, red_herrings, second_look, sessions, single_hop, smoke", "did you mean 'smoke'?"],
+            [
+                "'smok'",
+                "quickstart, readers, red_herrings, second_look, sessions, single_hop, smoke",
+                "did you mean 'smoke'?",
+            ],
         ),
         (("locomo", "Q"), ["locomo has no system on documents", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),

@@ -27,8 +27,8 @@ NOT_RUN = {
 }
 SMALL = {  # of conf/experiment/quickstart.yaml
     "datasets: [toy_articles, toy_dialogue]": "datasets: [toy_documents_smoke]",
-    "systems: [bm25, minilm, title_zsum, two_step, named_two_step, secateur, beam, rankers, ecs]": (
-        "systems: [minilm, title_zsum, secateur, beam]"
+    "systems: [bm25, minilm, title_zsum, two_step, named_two_step, second_look, secateur, beam, rankers, ecs]": (
+        "systems: [minilm, title_zsum, second_look, secateur, beam]"
     ),
 }
 
