@@ -14,7 +14,7 @@ def ranker_files(wildcards):
         (ranker, plugins.settings("ranker", spec, "conf/rankers", "scorers")) for ranker, spec in rankers_of(wildcards)
     ]
     paths = [getattr(of, name) for ranker, of in settings for name in ranker.FILES]
-    return [or_stop(sources.existing)(path, fix) for path in paths]
+    return [or_stop(sources.existing)(or_stop(sources.located)(path), fix) for path in paths]
 
 
 def gold_of_rankers(wildcards):

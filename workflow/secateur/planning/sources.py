@@ -19,6 +19,7 @@ __all__ = [
     "existing",
     "folder_files",
     "listed_files",
+    "located",
     "registry_entry",
 ]
 
@@ -31,12 +32,17 @@ MODELS = (
 FIX = "Fix: correct `files` in conf/corpus or conf/dataset."
 
 
-def existing(path: str | None, fix: str) -> str:
-    """The path of a file that no rule writes, or of one inside a package. Raises SecateurError, with the fix, if it is missing."""
-    file = Path(locate(str(path))) if path else None
-    if file is None or not file.is_file():
+def existing(path: str | Path | None, fix: str) -> str | Path:
+    """The path of a file that no rule writes. Raises SecateurError, with the fix, if there is no such file."""
+    if path is None or not Path(path).is_file():
         raise SecateurError(f"{path}: no such file. Fix: {fix}.")
-    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+    return path
+
+
+def located(address: str) -> str:
+    """The path of an address inside a package (package:PACKAGE/PATH), in a clone from its root; another path unchanged."""
+    path, here = locate(address), Path.cwd()
+    return str(Path(path).relative_to(here)) if path != address and Path(path).is_relative_to(here) else path
 
 
 def listed_files(names: Iterable[str]) -> list[str]:
