@@ -1,6 +1,5 @@
 """The plain ranker of a memory, and whether its ranking can have a price."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from secateur.config.ranking import Assembly, price_problems
@@ -9,12 +8,12 @@ from secateur.ranking.rank import Ranker, expanded
 
 __all__ = ["check_price", "ranker_of"]
 
-Scorers = Mapping[str, Mapping[str, Any]]  # of a list of rankers: name -> kind and settings
+Scorers = dict[str, dict[str, Any]]  # of a list of rankers: name -> kind and settings
 
 
 def ranker_of(scorers: Scorers, name: str | None, order: str) -> Ranker:
     """A ranker of a list in its form for an order. Raises SecateurError for an unknown one."""
-    rankers = {ranker.name: ranker for ranker in expanded(dict(scorers), ("+neighbour",))}
+    rankers = {ranker.name: ranker for ranker in expanded(scorers, ("+neighbour",))}
     full_name = f"{name}{'+neighbour' * (order == 'aware')}"
     if full_name not in rankers:
         raise SecateurError(
