@@ -138,4 +138,5 @@ def test_a_key_that_one_rule_reads_stands_among_its_params(matrix):
     assert {key for key, rule in read.items() if key not in own[rule]} == {
         *("extractor.files", "rankers.fitted_on"),
         *("embedder.shards", "rankers.shards", "retriever.shards"),
+        "eval.prices",  # where an assembly has a price
     }  # inputs
