@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from secateur.commands.fitting import fit as fit_command
 from secateur.config import compose, plugins
 from secateur.core.errors import SecateurError
+from secateur.core.tables.catalog import TABLES
 from secateur.models.locate import locate
+from secateur.ranking import rank
 from secateur.ranking.group import Group, Questions
 from secateur.ranking.look import Chain, Look
 from secateur.ranking.scorers import second_look
@@ -202,6 +205,27 @@ def test_a_level_moves_probabilities_and_keeps_their_order(model, example):
         assert np.array_equal(np.argsort(-shipped, kind="stable"), np.argsort(-levelled_to, kind="stable"))
         assert levelled_to.max() > shipped.max()
     assert own.share == model.share
+
+
+def test_a_level_that_would_turn_the_order_round_is_refused(model, example):
+    wrong = Example(example.look, example.questions, [frozenset(range(6)) - gold for gold in example.gold])
+    with pytest.raises(SecateurError, match="a level cannot mend an order"):
+        levelled(model, [wrong])
+
+
+def test_a_run_with_another_embedder_warns(monkeypatch):
+    told = []
+    ctx = SimpleNamespace(warn=told.append, counts={}, cache=None, log=None, progress=lambda *_: [])
+    spec = compose.option(CONF, "rankers", "multihop").scorers["second_look"]
+    rankers = SimpleNamespace(scorers={"second_look": spec}, suffixes=(), keep=5, neighbour=0.5)
+    monkeypatch.setattr(rank, "Embedder", lambda *_: SimpleNamespace(tell_split=lambda *_: None))
+    passages, questions = TABLES["passages"].empty(), TABLES["questions"].empty()
+    for model, warnings in ((second_look.FITTED_WITH, 0), ("another/model", 1)):
+        told.clear()
+        cfg = SimpleNamespace(rankers=rankers, embedder=SimpleNamespace(model=model))
+        rank.rank(cfg, passages, questions, None, ctx)
+        assert sum("another/model" in text for text in told) == warnings
+    assert ctx.counts["vectors_not_fitted_second_look"] == 1
 
 
 def test_a_level_is_kept_in_the_file(model, tmp_path):

@@ -68,6 +68,7 @@ FAMILIES: dict[str, Family] = {
             "ASKS_AGAIN": False,
             "EMBEDS_TOKENS": False,
             "SHARES": False,
+            "FITTED_WITH": None,
             "FILES": (),
             "check": None,
         },

@@ -148,6 +148,13 @@ def rank(
         if ranker.module.check:
             for warning in ranker.module.check(ranker.settings, questions, passages, is_limited) or ():
                 ctx.warn(f"{ranker.name}: {warning}")
+        fitted_with = ranker.module.FITTED_WITH
+        if fitted_with and cfg.embedder.model != fitted_with:
+            ctx.counts[f"vectors_not_fitted_{ranker.name}"] = 1
+            ctx.warn(
+                f"{ranker.name}: its weights were fitted with vectors of {fitted_with}, these are of {cfg.embedder.model}: "
+                "its probabilities are not calibrated"
+            )
     questions = questions_of(questions, shard)
     if any(ranker.module.READS_GOLD for ranker in rankers):
         without = sum(question not in gold for question in questions["question_id"])

