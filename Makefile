@@ -33,7 +33,7 @@ endif
 # The environment passes names to the shell unchanged, so that quotes and spaces in them are safe.
 export EXPERIMENT NAMED DATA OVERRIDES PROFILE CORES
 
-.PHONY: help setup run smoke ui test test-slow lint chaos bench docs site clean
+.PHONY: help setup run smoke ui test test-slow lint chaos bench keep docs site clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -82,8 +82,11 @@ bench: $(READY)  ## run a benchmark, e.g. make bench NAME=openie; ARGS=... passe
 	@test -f "benchmarks/$(NAME).py" || { echo "make bench NAME=...: one of $$(ls benchmarks | grep -v -e harness -e __ | sed 's/\.py//' | tr '\n' ' ')"; exit 2; }
 	@cd benchmarks && PYTHONPATH=.. ../$(BIN)/python $(NAME).py $(ARGS)
 
-docs: $(READY)  ## write the tables that pages quote, from docs/results
-	@"$(BIN)/secateur" docs
+keep: $(READY)  ## keep the figures of a finished experiment in docs/results, e.g. make keep NAME=second_look
+	@PYTHONPATH=workflow $(BIN)/python -m publication "$(NAME)"
+
+docs: $(READY)  ## write the tables that pages quote, from docs/results, and check the figures in their prose
+	@PYTHONPATH=workflow $(BIN)/python -m publication
 
 site: results/experiments/quickstart/report.html  ## build site/: pages, reference, all figures and a report
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file envs/site/mkdocs.yml && echo "site/index.html"

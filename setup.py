@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: a wheel brings the options, which stand beside the package in the clone."""
+"""What pyproject.toml cannot say: a wheel brings what stands beside the package in the clone: options, rules, stages, toy data."""
 
 import shutil
 from pathlib import Path
@@ -6,15 +6,22 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+PARTS = ("Snakefile", "workflow/rules", "scripts", "conf", "profiles", "envs/peers", "data")
+UNSEEN = shutil.ignore_patterns("__pycache__", "local.yaml")
 
-class WithOptions(build_py):
-    """The package, with a copy of conf/ in it, where secateur.library.options looks for it."""
+
+class WithClone(build_py):
+    """The package, with a copy of PARTS in it, where secateur.core.workspace looks for them."""
 
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:
-            ignore = shutil.ignore_patterns("__pycache__", "local.yaml")
-            shutil.copytree("conf", Path(self.build_lib) / "secateur" / "_conf", dirs_exist_ok=True, ignore=ignore)
+        for part in () if self.editable_mode else PARTS:
+            target = Path(self.build_lib) / "secateur" / "_clone" / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if Path(part).is_dir():
+                shutil.copytree(part, target, dirs_exist_ok=True, ignore=UNSEEN)
+            else:
+                shutil.copyfile(part, target)
 
 
-setup(cmdclass={"build_py": WithOptions})
+setup(cmdclass={"build_py": WithClone})

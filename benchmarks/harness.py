@@ -94,7 +94,9 @@ def mirrored(spec, name: str, unit: str | None = None):
         for path in paths.values():
             path.write_bytes(gzip.decompress((mirror / f"{path.name}.gz").read_bytes()))
         kind = loaders.format_of(formats[0])
-        files = loaders.named_files(kind.CORPUS_FILES, [paths[file] for file in corpus.files])
+        files = loaders.named_files(
+            kind.CORPUS_FILES, [*(paths[file] for file in corpus.files), *(ROOT / extra for extra in corpus.extra)]
+        )
         passages = loaders.load_corpus(formats[0], files).passages.sort("doc_id", "position")
         files = loaders.named_files(kind.QUESTION_FILES, [paths[file] for file in spec.files])
         return passages, loaders.load_questions(formats[1], name, files, passages)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
+from publication.kept_board import kept_board
+from publication.reference import site_pages
 from secateur.config.compose import names, option
-from secateur.publication.reference import site_pages
-from secateur.report.kept_board import kept_board
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "# A report\n\nWhat `make run` wrote for `quickstart`: one HTML file. [Open it](report.html).\n"

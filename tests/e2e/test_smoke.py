@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 from tests.support.project import copy_project, of_folder
 
+from publication.keeping import keep
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
-from secateur.publication.keeping import keep
-from secateur.publication.verify import verified
 from secateur.report.kept import kept_source
+from secateur.verification.verify import verified
 
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"

@@ -17,13 +17,12 @@ from typer.testing import CliRunner
 
 from secateur import __version__, cli
 from secateur.cli import app
-from secateur.commands import doctor, runs
+from secateur.commands import doctor, runs, starting
 from secateur.commands.shared import written
 from secateur.core.errors import SecateurError, refused
 from secateur.planning import progress
 from secateur.planning.cleaning import orphaned
 from secateur.planning.progress import planned_job
-from secateur.publication import reference
 
 
 @pytest.fixture
@@ -163,13 +162,13 @@ def test_what_no_experiment_rests_on_is_listed_and_removed_only_when_asked(proje
     assert said("clean").startswith("nothing to delete\n")
 
 
-@pytest.mark.parametrize(
-    "args", [["clean", "--delete"], ["plan", "x"], ["run", "x"], ["why", "x"], ["check", "."], ["evaluate", "."]]
-)
+@pytest.mark.parametrize("args", [["clean", "--delete"], ["plan", "x"], ["run", "x"], ["why", "x"], ["forget", "x"]])
 def test_outside_a_clone_nothing_is_done_and_that_is_the_message(project, args):
     Path("Snakefile").unlink()
     before = {*Path().rglob("*")}
-    assert "no clone of Secateur" in message(CliRunner().invoke, app, args, catch_exceptions=False)
+    assert "neither a clone nor a workspace of Secateur" in message(
+        CliRunner().invoke, app, args, catch_exceptions=False
+    )
     assert {*Path().rglob("*")} == before
 
 
@@ -260,16 +259,15 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_nothing_is_started(project
     [
         (errno.EACCES, "give yourself the right"),
         (errno.ENOSPC, "free space there"),
-        (errno.EROFS, "work in a clone on"),
+        (errno.EROFS, "work in a workspace on"),
     ],
 )
 def test_what_the_file_system_refuses_is_one_message_with_the_path(project, monkeypatch, capsys, number, fix):
-    def refused(path, *_, **__):
-        raise OSError(number, os.strerror(number), str(path))
+    def refused():
+        raise OSError(number, os.strerror(number), "docs/results.md")
 
-    monkeypatch.setattr(Path, "write_text", refused)
-    monkeypatch.setattr(reference, "pages", lambda: {Path("docs/results.md"): "text"})
-    said = ended(monkeypatch, capsys, "docs")
+    monkeypatch.setitem(starting.WHAT, "data", refused)
+    said = ended(monkeypatch, capsys, "list", "data")
     assert said.startswith(f"docs/results.md: {os.strerror(number)}. Fix: {fix}")
 
 

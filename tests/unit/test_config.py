@@ -63,7 +63,7 @@ def test_a_derived_option_differs_from_its_file_in_its_keys_alone_and_can_be_inh
 
 
 def test_options_are_read_from_a_folder_of_any_name(tmp_path, monkeypatch):
-    """A wheel has them in `_conf`."""
+    """A copy may have another name."""
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))  # what was composed before is not read
     conf = shutil.copytree(CONF, tmp_path / "_conf")
     assert option(conf, "system", "named_two_step") == option(CONF, "system", "named_two_step")

@@ -27,13 +27,13 @@ QUESTIONS = [{"id": f"q{n}", "question": "Who bought it?", "answer": "Ann", "evi
 
 @pytest.fixture(autouse=True)
 def clone(tmp_path, monkeypatch):
-    """A clone's options and rankers, as the working folder."""
+    """A clone's options, as the working folder."""
     root = tmp_path / "clone"
     shutil.copytree(ROOT / "conf", root / "conf")
-    shutil.copytree(ROOT / evaluate.RANKERS, root / evaluate.RANKERS)
     share_options(root)
     (root / "Snakefile").touch()
     monkeypatch.chdir(root)
+    monkeypatch.syspath_prepend(root)
     return root
 
 
@@ -101,12 +101,7 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
     given |= {"run": [f"old={tmp_path}/x.run"], "contexts": [f"{tmp_path}/hers.jsonl"]}
     name = evaluate.experiment_of(own, None, given)
     assert name.startswith("my_notes_x_")
-    option_file = Path("conf/rankers/shortest.yaml")
-    written_for = option_file.read_text()
-    assert '"kind": "shortest"' in written_for
-    option_file.write_text(
-        written_for.replace('"kind": "shortest"', '"kind": "random"')
-    )  # this library has no such file
+    assert '"kind": "my.shortest"' in Path("conf/rankers/shortest.yaml").read_text()
     found = {v.system: v for v in variants(Path("conf"), name)}
     assert set(found) == {*option(Path("conf"), "experiment", "custom").systems, "shortest", "old", "hers"}
     assert {system for system, v in found.items() if v.yours} == {"shortest", "old", "hers"}
@@ -116,7 +111,6 @@ def test_a_folder_with_a_ranker_a_run_and_contexts_is_an_experiment_with_systems
     assert {v.corpus for v in found.values()} == {name}
     assert option(Path("conf"), "dataset", name).folder == str(own)
     assert (clone / evaluate.RANKERS / "shortest.py").resolve() == tmp_path / "shortest.py"
-    option_file.write_text(written_for)
     options = [clone / file for file in written(clone) if not file.endswith("shortest.py")]
     before = [file.stat().st_mtime_ns for file in options]
     assert evaluate.experiment_of(own, None, given) == name
@@ -335,7 +329,7 @@ def test_a_file_that_is_no_python_is_listed_as_such(monkeypatch, tmp_path):
     rankers.mkdir(parents=True)
     (rankers / "fine.py").write_text('"""Ranks.\n\nMore."""\n')
     (rankers / "broken.py").write_text("def score(:\n")
-    monkeypatch.setattr(starting, "LIBRARY", tmp_path)
+    monkeypatch.setattr(starting.plugins, "LIBRARY", tmp_path)
     listed = starting._plugin("ranker")()
     assert listed["fine"] == "Ranks."
     assert listed["broken"].startswith("(no Python: ")

@@ -6,10 +6,10 @@ import re
 import pytest
 from tests.support.report_rows import CLAIM, metric, pair
 
+from publication.kept_board import kept_board
 from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import Row, to_best
 from secateur.report.kept import write_kept
-from secateur.report.kept_board import kept_board
 from secateur.report.leaderboard import board_table, boards, embedded, title_of
 
 FAMILIES = {"secateur": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}

@@ -99,7 +99,7 @@ def test_a_row_that_is_not_there_once_is_refused_with_those_that_are(docs, rows,
 
 
 def test_a_mark_of_an_experiment_that_is_not_kept_names_the_command(docs):
-    with pytest.raises(SecateurError, match=r"metrics.parquet: not there. Fix: secateur keep other"):
+    with pytest.raises(SecateurError, match=r"metrics.parquet: not there. Fix: make keep NAME=other"):
         quoted(page("[ours]").replace("experiment: toy", "experiment: other"), docs)
 
 

@@ -12,9 +12,9 @@ from secateur.core.tables.table import problems
 from secateur.evaluation.compared import Measured, comparisons, means
 from secateur.evaluation.comparison import Row
 from secateur.evaluation.subsets import Units
-from secateur.publication.prose import checked
-from secateur.publication.verify import drifted, verified
 from secateur.report.kept import DIGITS, P_DIGITS, by_question, derived, kept_table, quotable, valued, write_kept
+from secateur.verification.prose import checked
+from secateur.verification.verify import drifted, verified
 
 COUNT = 24
 TESTS = [{"row": "ours", "minus": "plain", "metric": "evidence_recall@64"}]
@@ -108,7 +108,7 @@ def test_a_changed_digit_is_found_with_file_row_and_fix(root, table, column, by)
     assert (
         f"{column} is {frame[column][0] + by}"[:20] in wrong
         and "derived" in wrong
-        and "Fix: secateur keep toy" in wrong
+        and "Fix: make keep NAME=toy" in wrong
     )
 
 
@@ -211,7 +211,7 @@ def test_a_number_rests_on_a_comment_of_its_own_paragraph_item_or_table(root, la
         (f"ours .5 and .6 {mark('ours')}", "2 figures are written (.5, .6), and the comment names 1"),
         (f"ours .5 {mark('our')}", "did you mean 'ours'?"),
         (f"ours .5 {mark('ours').replace(RECALL, 'token_recall@claim')}", "0 rows 'ours'"),
-        (f"ours .5 {mark('ours').replace('toy, order', 'gone, order')}", "Fix: secateur keep gone"),
+        (f"ours .5 {mark('ours').replace('toy, order', 'gone, order')}", "Fix: make keep NAME=gone"),
         ("ours .5 <!-- kept {experiment: toy, rows: [ours]} -->", "cannot be read"),
         ("ours .5 <!-- kept {experiment: [toy -->", "cannot be read"),
     ],

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from secateur.publication import reference
-from secateur.publication.verify import drifted
+from publication import reference
 from secateur.report.kept import kept_experiments
+from secateur.verification.verify import drifted
 
 ROOT = Path(__file__).parents[2]
 PAGES = reference.pages(ROOT)

@@ -14,6 +14,7 @@ from secateur.config.limits import unlimited
 from secateur.core import layout
 from secateur.core.errors import SecateurError
 from secateur.core.events import tell
+from secateur.core.workspace import own_code
 from secateur.planning import earlier, plan, sources
 from secateur.stage import provenance
 
@@ -44,9 +45,7 @@ OVERRIDES = compose.separated(config.get("overrides"))
 # For records, not params; and Polars reads its threads once, at import: sums depend on them.
 os.environ.update(SECATEUR_EXPERIMENT=EXPERIMENT, SECATEUR_OVERRIDES=json.dumps(OVERRIDES), POLARS_MAX_THREADS="1")
 
-if config.get("data"):
-    stop(f"data={config['data']}: a folder is an experiment since 0.3. Fix: secateur evaluate {config['data']}")
-
+own_code()
 for name, value in vars(or_stop(compose.local)(CONF)).items():
     if value is not None:  # environment variables win over conf/local
         os.environ.setdefault(f"SECATEUR_{name.upper()}", str(value))

@@ -1,14 +1,18 @@
-"""Command line of a clone of Secateur: run experiments, read their results, export graphs."""
+"""Command line of Secateur: run experiments, read their results, export graphs."""
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 import secateur
-from secateur.commands import evaluate, figures, fitting, graphs, resuming, running, runs, starting
+from secateur.commands import evaluate, figures, fitting, forgetting, graphs, resuming, running, runs, starting
 from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.events import tell
+from secateur.core.workspace import as_given, enter, is_root, own_code
 
 __all__ = ["app", "main"]
 
@@ -20,21 +24,35 @@ PANELS = {
         figures.compare,
         figures.show,
         figures.figures,
-        figures.keep,
         figures.verify,
     ),
     "Runs": (
         *(running.run, evaluate.evaluate, evaluate.check, resuming.resume, running.report),
         *(runs.why, runs.plan, runs.status),
-        *(runs.ui, runs.track, runs.doctor, runs.clean),
+        *(runs.ui, runs.track, runs.doctor, runs.clean, forgetting.forget),
     ),
     "Graphs and models": (graphs.export, graphs.aliases, graphs.serve, figures.score, fitting.fit),
-    "Development": (starting.new, runs.docs),
+    "Development": (starting.new,),
 }
+
+
+def _at_work(command: Callable[..., None]) -> Callable[..., None]:
+    """The command in the workspace, or the clone, that it is called in."""
+
+    @wraps(command)
+    def called(**arguments: Any) -> None:
+        enter()
+        if is_root(Path()):
+            own_code()
+        command(**{name: as_given(value) if isinstance(value, Path) else value for name, value in arguments.items()})
+
+    return called
+
+
 for panel, commands in PANELS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
-app.command("list", rich_help_panel="Results")(starting.listed)
+        app.command(rich_help_panel=panel)(_at_work(command))
+app.command("list", rich_help_panel="Results")(_at_work(starting.listed))
 
 
 def _version(requested: bool) -> None:
@@ -49,7 +67,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Run experiments, read their results and export graphs. Call it in the root of a clone."""
+    """Run experiments, read their results and export graphs. Call it in a workspace or a clone."""
 
 
 def main() -> None:

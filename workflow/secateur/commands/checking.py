@@ -8,7 +8,7 @@ from typing import Annotated
 import polars as pl
 from typer import Argument, Option
 
-from secateur.commands.shared import in_clone
+from secateur.commands.shared import at_work
 from secateur.config.compose import literal, option
 from secateur.core.errors import SecateurError
 from secateur.datasets.corpus_warnings import corpus_warnings
@@ -34,7 +34,7 @@ def check(
     ids: Annotated[bool, Option("--ids", help="List the ids of all passages instead, each with its text.")] = False,
 ) -> None:
     """Say what a folder of your own holds, what it lacks, and what is English only. Exit code 2 for what is invalid."""
-    in_clone()
+    folder = at_work(folder)
     own = read_folder(folder)
     if ids:
         print(

@@ -13,7 +13,7 @@ from typer import Option
 from secateur.commands.checking import GAINED, Folder, check, measured_by_answers, read_folder, rooted, unreadable
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
-from secateur.commands.shared import in_clone
+from secateur.commands.shared import at_work
 from secateur.commands.starting import TAKEN
 from secateur.config import files as option_files
 from secateur.config.compose import names, option
@@ -21,14 +21,15 @@ from secateur.contexts.imported import read_contexts, reference_of
 from secateur.core import layout
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
+from secateur.core.workspace import OWN, WRITTEN, as_given
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS
 
 __all__ = ["check", "evaluate", "experiment_of"]
 
 CONF = Path("conf")
-RANKERS = Path("workflow/secateur/ranking/scorers")
-HEAD = "# Written by `secateur evaluate`, which writes it again. To edit it, delete this line."
+RANKERS = Path(OWN)
+HEAD = f"{WRITTEN}, which writes it again. To edit it, delete this line."
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 Named = Annotated[
     str | None, Option("--name", help="Name of the experiment; default: the folder's, with a digest of its path.")
@@ -54,10 +55,14 @@ def evaluate(
     profile: Annotated[str, Option(help="Folder of profiles/.")] = "local",
     cores: Annotated[str, Option(help="Number of cores, or all.")] = "all",
     changed: Overrides = None,
+    workspace: Annotated[
+        Path | None,
+        Option(help="Folder for options and results, made if it is not there. Outside a clone: secateur-work."),
+    ] = None,
     plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
     """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""
-    in_clone()
+    folder = at_work(folder, workspace)
     given = {"ranker": ranker, "run": ranking, "contexts": contexts}
     name = experiment_of(folder, name, given, experiment, tuple(changed or ()))
     limited = f"{name}@{limit}" if limit else name
@@ -108,6 +113,7 @@ def experiment_of(
         read_contexts(path, reference, lambda _: None)  # the stage warns
     for path, text in files.items():
         if isinstance(text, Path):
+            path.parent.mkdir(exist_ok=True)
             path.unlink(missing_ok=True)
             path.symlink_to(text)
         elif not path.exists() or path.read_text(encoding="utf-8") != text:  # an equal file keeps its time
@@ -177,7 +183,7 @@ def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str |
             if kind == "ranker":
                 _check_python(path)
                 yield RANKERS / f"{name}.py", path.resolve()
-            spec = {"kind": name} if kind == "ranker" else {"kind": "import", "run": str(path.resolve())}
+            spec = {"kind": f"{OWN}.{name}"} if kind == "ranker" else {"kind": "import", "run": str(path.resolve())}
             keys = {"scorers": {name: spec}, "suffixes": [], "neighbour": 0, "keep": 300}
             yield CONF / f"rankers/{name}.yaml", _option(None, about, keys)
             ranked = {"turns": name} if turns else {"rankers": name, "ranker": name}
@@ -191,7 +197,7 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
     """(name, file) of each `FILE` or `NAME=FILE`. Raises SecateurError for a file that is missing, and an invalid name."""
     for text in texts:
         name, _, file = text.rpartition("=")
-        path = Path(file)
+        path = as_given(Path(file))
         name = name or re.sub(r"\W+", "_", path.stem, flags=re.ASCII)
         if not path.is_file():
             raise SecateurError(f"--{kind} {text}: no such file")

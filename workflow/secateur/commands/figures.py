@@ -11,12 +11,12 @@ from typing import Annotated
 import polars as pl
 from typer import Argument, Option
 
-from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, current, in_clone, table_of, written
+from secateur.commands.shared import EXPERIMENTS, FORMATS, aligned, at_root, current, table_of, written
 from secateur.core.errors import SecateurError, one_of
 from secateur.report.finding import small_print
 from secateur.report.table import plain
 
-__all__ = ["compare", "figures", "keep", "score", "show", "summary", "table", "verify"]
+__all__ = ["compare", "figures", "score", "show", "summary", "table", "verify"]
 
 SHOWN = 12  # rows of a leaderboard that a summary prints
 Format = Enum("Format", {name: name for name in FORMATS}, type=str)
@@ -139,7 +139,7 @@ def summary(experiment: Experiment) -> None:
     print("\nNext")
     print(f"  secateur table {experiment}         all rows")
     print(f"  secateur compare {experiment} A B   compares two of them, paired by question")
-    print("  make ui                        runs side by side")
+    print("  secateur ui                    runs side by side")
     print("\nReport:")
     print(EXPERIMENTS / experiment / "report.html")
 
@@ -217,19 +217,11 @@ def score(
     print(aligned(ranked.head(top or ranked.height).to_dicts()))
 
 
-def keep(experiment: Experiment) -> None:
-    """Save the figures of an experiment in docs/results for the pages."""
-    from secateur.publication.keeping import keep
-
-    current(experiment)
-    print(keep(Path("results"), Path("docs"), experiment))
-
-
 def verify() -> None:
     """Derive the kept figures again from their values by question. Exit code 1 at the first list of differences."""
-    from secateur.publication.verify import drifted, verified
+    from secateur.verification.verify import drifted, verified
 
-    in_clone()
+    at_root()
     for line, wrong in chain(verified(Path("docs")), drifted(Path())):
         print(line, flush=True)
         if wrong:

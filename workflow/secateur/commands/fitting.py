@@ -6,10 +6,11 @@ from typing import Annotated
 from typer import Option
 
 from secateur.commands.checking import CONF, Folder, read_folder
-from secateur.commands.shared import in_clone
+from secateur.commands.shared import at_work
 from secateur.config import plugins
 from secateur.config.compose import local, option
 from secateur.core.errors import SecateurError
+from secateur.core.workspace import as_given
 from secateur.models.embedder import Embedder
 from secateur.models.locate import locate
 from secateur.ranking.look import Look
@@ -27,8 +28,7 @@ def fit(
     questions: Annotated[int, Option(help="Least number of questions with evidence.", min=10)] = 40,
 ) -> None:
     """Fit the level of the second look, and so of its price, on questions with evidence of your own folder."""
-    in_clone()
-    own = read_folder(folder)
+    own = read_folder(at_work(folder))
     spec = option(CONF, "rankers", LIST).scorers[RANKER]
     settings = plugins.settings("ranker", spec, f"conf/rankers/{LIST}", RANKER)
     embedder = Embedder(option(CONF, "embedder", "minilm"), Path(local(CONF).cache or ".cache"))
@@ -52,6 +52,6 @@ def fit(
             "more questions (docs/data.md), or use the model as it is shipped."
         )
     model, (before, after) = levelled(Model.load(Path(locate(settings.weights))), examples)
-    model.save(to)
+    model.save(to := as_given(to))
     print(f"{to}: fitted on {count} questions; log loss a candidate {before:.4f} as shipped, {after:.4f} by folds")
     print(f"Use it: in a list of conf/rankers, {RANKER}: {{..., weights: {to}}}")

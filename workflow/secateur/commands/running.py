@@ -23,7 +23,7 @@ from typer import Argument, Option
 from secateur.commands.figures import summary
 from secateur.commands.processes import drivers, end
 from secateur.commands.runs import Overrides, estimate_of
-from secateur.commands.shared import EXPERIMENTS, experiment_named, in_clone
+from secateur.commands.shared import EXPERIMENTS, at_root, experiment_named
 from secateur.core.errors import SecateurError, needs
 from secateur.core.events import EVENTS, event_file
 from secateur.planning.asked import is_settled, settle, tree_state
@@ -63,7 +63,7 @@ def run(
 ) -> None:
     """Run an experiment with a progress line, then print its main results."""
     needs("snakemake")
-    in_clone()
+    at_root()
     tree, started = tree_state(), time.monotonic()
     if is_settled(experiment, changed or (), whole=True):
         print(f"no jobs in {time.monotonic() - started:.0f} s: every file is as the last run left it")

@@ -14,15 +14,14 @@ from typer import Argument, Option
 
 from secateur.cluster import leftovers
 from secateur.commands.processes import drivers, workers
-from secateur.commands.shared import aligned, experiment_named, in_clone
+from secateur.commands.shared import aligned, at_root, experiment_named
 from secateur.config.compose import separated
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError, needs
 from secateur.core.redaction import redacted
 from secateur.planning.progress import Job
-from secateur.publication import reference
 
-__all__ = ["clean", "docs", "doctor", "estimate_of", "plan", "status", "track", "ui", "why"]
+__all__ = ["clean", "doctor", "estimate_of", "plan", "status", "track", "ui", "why"]
 
 RESULTS, CONF = Path("results"), Path("conf")
 SHIPPED = Path("data/costs.yaml")
@@ -87,7 +86,7 @@ def why(
     from secateur.planning.dry_run import jobs_to_run
 
     needs("snakemake")
-    in_clone()
+    at_root()
     experiment, path = _experiment_and_file(target)
     planned = jobs_to_run(experiment, changed or (), path)
     if not planned:
@@ -126,7 +125,7 @@ def _experiment_and_file(target: str) -> tuple[str, Path | None]:
 def plan(experiment: Experiment, changed: Overrides = None) -> None:
     """Estimate how long an experiment takes here: jobs that ran here, scaled by the sizes of the data."""
     needs("snakemake")
-    in_clone()
+    at_root()
     estimate = estimate_of(experiment_named(experiment), changed or ())
     if not estimate.jobs:
         print("nothing to do")
@@ -226,7 +225,7 @@ def clean(
     """List what can be deleted: outputs that no experiment uses, partial files, cache entries no longer read."""
     from secateur.planning.cleaning import orphaned, size, unread
 
-    in_clone()
+    at_root()
     if delete and (drivers() or workers()):
         raise SecateurError("a run is active in this folder. Fix: wait until it has ended.")
     cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
@@ -241,14 +240,3 @@ def clean(
     if rows:
         print(f"{sum(sizes.values()) / 1e6:.1f} MB {'deleted' if delete else 'can be deleted; --delete does'}")
     print(f"{RESULTS}: {size(RESULTS) / 1e6:.1f} MB, {cache}: {size(cache) / 1e6:.1f} MB")
-
-
-def docs() -> None:
-    """Write the generated pages, and compare the figures in prose with the kept ones."""
-    from secateur.publication.verify import drifted
-
-    for path, text in reference.pages().items():
-        path.write_text(text, encoding="utf-8")
-        print(path)
-    if wrong := [text for _, problems in drifted(Path()) for text in problems]:
-        raise SecateurError("\n".join(wrong))

@@ -13,9 +13,20 @@ from secateur.config.limits import not_run, unlimited
 from secateur.core.errors import SecateurError, one_of
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
+from secateur.core.workspace import NAME, as_given, enter, is_root, own_code
 from secateur.report.table import Column, Row, Table, csv, latex, markdown, plain
 
-__all__ = ["EXPERIMENTS", "FORMATS", "aligned", "current", "experiment_named", "in_clone", "table_of", "written"]
+__all__ = [
+    "EXPERIMENTS",
+    "FORMATS",
+    "aligned",
+    "at_root",
+    "at_work",
+    "current",
+    "experiment_named",
+    "table_of",
+    "written",
+]
 
 EXPERIMENTS = Path("results/experiments")
 FORMATS = ("text", "json", "csv", "md", "latex")
@@ -31,10 +42,25 @@ def experiment_named(name: str) -> str:
     return name
 
 
-def in_clone() -> None:
-    """Raises SecateurError outside the root of a clone, where commands find no options and no rules."""
-    if not Path("Snakefile").exists() or not Path("conf").is_dir():
-        raise SecateurError(f"{Path.cwd()}: no clone of Secateur. Fix: change to the root of a clone.")
+def at_root() -> None:
+    """Raises SecateurError outside a clone and a workspace, where commands find no options and no rules."""
+    if not is_root(Path()):
+        raise SecateurError(
+            f"{Path.cwd()}: neither a clone nor a workspace of Secateur. Fix: secateur evaluate FOLDER, or secateur new "
+            "workspace, which make one"
+        )
+
+
+def at_work(folder: Path, workspace: Path | None = None) -> Path:
+    """Changes into the workspace for a folder: the one that is named or that the user stands in, else one beside the folder.
+
+    Returns the folder's path from there.
+    """
+    folder = as_given(folder)
+    if workspace is not None or not is_root(Path()):
+        enter(workspace or folder.resolve().parent / NAME)
+    own_code()
+    return as_given(folder)
 
 
 def current(experiment: str) -> None:

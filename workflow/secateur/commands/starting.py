@@ -9,15 +9,16 @@ from typing import Annotated
 
 from typer import Argument
 
+from secateur.commands.shared import at_root
 from secateur.config import files, plugins
 from secateur.config.compose import names, option
 from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
+from secateur.core.workspace import as_given, make
 
 __all__ = ["TAKEN", "listed", "new"]
 
 CONF = Path("conf")
-LIBRARY = Path("workflow/secateur")
 # Names of controls, of rows that are no list of rankers, and of what follows a metric's name.
 TAKEN = {"all", "claim", "graph", "imported", "peer", "pool_random", "random"}
 RANKER = '''"""Passages that share more words with the question come first."""
@@ -42,7 +43,7 @@ from secateur.ranking.group import Group, Questions
 
 
 def test_a_passage_with_the_words_of_the_question_comes_first():
-    ranker = plugins.load("ranker", "NAME")
+    ranker = plugins.load("ranker", "my.NAME")
     texts = ["It rained in Ghent.", "Acme bought Bolt."]
     group = Group(texts, ["", ""], np.zeros(2, np.int64), lambda _: np.zeros((2, 1), np.float32))
     scores = ranker.score(ranker.Settings(), group, Questions(["Who bought Bolt?"]), 0)
@@ -77,7 +78,7 @@ def case(*sent, traceable=True):
 
 
 def test_it_is_one_with_a_gold_passage_zero_without_and_undefined_without_sources():
-    metric = plugins.load("metric", "NAME")
+    metric = plugins.load("metric", "my.NAME")
     found = metric.measure([case("b", "a"), case("b"), case(traceable=False)], metric.Settings(), None)
     assert list(found) == [1.0, 0.0, None]
 '''
@@ -88,7 +89,7 @@ axes: {}
 exclude: [{order: aware}]
 """
 RANKERS = """scorers:
-  NAME: {kind: NAME}
+  NAME: {kind: my.NAME}
 suffixes: []
 neighbour: 0
 keep: 300
@@ -101,27 +102,32 @@ yours: true
 """
 FILES: dict[str, dict[str, str]] = {  # kind -> path -> its first content
     "ranker": {
-        "workflow/secateur/ranking/scorers/NAME.py": RANKER,
-        "tests/unit/test_NAME.py": RANKER_TEST,
+        "my/NAME.py": RANKER,
+        "my/test_NAME.py": RANKER_TEST,
         "conf/rankers/NAME.yaml": RANKERS,
         "conf/system/NAME.yaml": SYSTEM,
     },
-    "metric": {"workflow/secateur/evaluation/metrics/NAME.py": METRIC, "tests/unit/test_NAME.py": METRIC_TEST},
+    "metric": {"my/NAME.py": METRIC, "my/test_NAME.py": METRIC_TEST},
     "experiment": {"conf/experiment/NAME.yaml": EXPERIMENT},
 }
 NEXT = {
-    "ranker": "make run OVERRIDES='experiment.systems=[bm25,NAME]'",
-    "metric": "make run OVERRIDES='dataset.metrics=[NAME]'",
-    "experiment": "make run EXPERIMENT=NAME",
+    "ranker": "secateur run --set experiment.systems=[bm25,NAME]",
+    "metric": "secateur run --set dataset.metrics=[my.NAME]",
+    "experiment": "secateur run NAME",
 }
-Kind = Enum("Kind", {name: name for name in FILES}, type=str)
+Kind = Enum("Kind", {name: name for name in (*FILES, "workspace")}, type=str)
 
 
 def new(
     kind: Annotated[Kind, Argument(help="What to write.")],
-    name: Annotated[str, Argument(help="Its name: small letters, digits and _.")],
+    name: Annotated[str, Argument(help="Its name: small letters, digits and _; of a workspace its folder.")],
 ) -> None:
-    """Write a working file of your own to begin with, and its test."""
+    """Write a working file of your own to begin with, and its test; or a folder for options and results, a workspace."""
+    if kind.value == "workspace":
+        make(as_given(Path(name)))
+        print(f"Next: cd {name}; secateur run")
+        return
+    at_root()
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise SecateurError(f"{name!r} is no name. Fix: small letters, digits and _, a letter first")
     texts = {Path(path.replace("NAME", name)): text.replace("NAME", name) for path, text in FILES[kind.value].items()}
@@ -141,7 +147,7 @@ def new(
 
 def _plugin(family: str) -> Callable[[], dict[str, str]]:
     """Each plug-in of a family with the first line of its docstring; none is imported."""
-    folder = LIBRARY.joinpath(*plugins.FAMILIES[family].package.split(".")[1:])
+    folder = plugins.LIBRARY.joinpath(*plugins.FAMILIES[family].package.split(".")[1:])
 
     def about(path: Path) -> str:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from glob import escape
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 from typing import Any
 
 from secateur.config import plugins
@@ -16,6 +16,7 @@ from secateur.config.datasets import Corpus, Dataset
 from secateur.config.experiment import Experiment
 from secateur.core.artifacts import read_json
 from secateur.core.errors import SecateurError
+from secateur.core.workspace import STAMP
 
 __all__ = ["LIMITS", "asked_note", "command", "limited", "not_run", "unlimited"]
 
@@ -55,6 +56,8 @@ def command(experiment: str, overrides: Sequence[str] = ()) -> str:
     >>> command("peers@20", ["dataset.gain=50", "eval.budgets=[64,256]"])
     "make run EXPERIMENT=peers LIMIT=20 OVERRIDES='dataset.gain=50 eval.budgets=[64,256]'"
     """
+    if Path(STAMP).exists():  # a workspace has no Makefile
+        return join(["secateur", "run", experiment, *(part for value in overrides for part in ("--set", value))])
     name, count = unlimited(experiment)
     limit = f" LIMIT={count}" if count else ""
     return f"make run EXPERIMENT={name}{limit}" + (f" OVERRIDES={quote(' '.join(overrides))}" if overrides else "")

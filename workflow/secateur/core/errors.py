@@ -10,7 +10,7 @@ __all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "explained
 __all__ += ["one_of", "refused"]
 
 ROOM = "free space there; `secateur clean` lists what can be deleted"
-RIGHT = "give yourself the right to read and write there, or work in a clone of your own, with SECATEUR_CACHE in a folder of yours"
+RIGHT = "give yourself the right to read and write there, or work in a workspace of your own, with SECATEUR_CACHE in a folder of yours"
 AWAY = "move it away: another type of file is needed there"
 FIXES = {  # by the error number of the file system
     errno.ENOSPC: ROOM,
@@ -18,11 +18,11 @@ FIXES = {  # by the error number of the file system
     errno.EFBIG: "raise the limit on the size of files (ulimit -f)",
     errno.EACCES: RIGHT,
     errno.EPERM: RIGHT,
-    errno.EROFS: "work in a clone on a disk that can be written to",
+    errno.EROFS: "work in a workspace on a disk that can be written to",
     errno.ENOTDIR: AWAY,
     errno.EISDIR: AWAY,
     errno.EEXIST: AWAY,
-    errno.ENOENT: "correct the path; commands run in the root of a clone",
+    errno.ENOENT: "correct the path; commands run in a clone or a workspace",
 }
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never a fault of the code
 # Modules of the extra `pipeline`, which `import secateur` does without.

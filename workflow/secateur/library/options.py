@@ -6,26 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config.compose import option
+from secateur.core.workspace import PACKAGED, clone
 
 __all__ = ["LOG", "cache_folder", "chosen", "context", "home"]
 
-PACKAGED = "_conf"  # the copy of conf/ in a wheel
 LOG = logging.getLogger("secateur")
 
 
 def home() -> Path:
     """The folder of options: the clone's conf/, or the copy in an installed package."""
-    package = Path(__file__).parents[1]
-    packaged = package / PACKAGED
-    return packaged if packaged.exists() else package.parents[1] / "conf"
+    return clone() / "conf"
 
 
 def cache_folder() -> Path:
     """The folder of triples, vectors and converted models: SECATEUR_CACHE, the clone's .cache, or one of the user's."""
     if folder := os.environ.get("SECATEUR_CACHE"):
         return Path(folder)
-    if home().name != PACKAGED:
-        return home().parent / ".cache"
+    if clone() != PACKAGED:
+        return clone() / ".cache"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "secateur"
 
 

@@ -23,7 +23,7 @@ UNSET = "not set"  # in the cause of a setting that only one of two versions of 
 HOME = Path("results/experiments")
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.\w+)+")  # a module
 SETTINGS = ("SECATEUR_", "MLFLOW_")  # variables that settings come from
-TREE = ("Snakefile", "workflow", "scripts", "conf", "data")  # what decides which jobs run
+TREE = ("Snakefile", "workflow", "scripts", "conf", "data", "my")  # what decides which jobs run
 
 
 def note_asked(experiment: str, overrides: Sequence[str], **settled: Any) -> None:
@@ -107,7 +107,8 @@ def _is_code(cause: str) -> bool:
 
 def tree_state() -> str:
     """State of the code, the options and the project's data, without their content."""
-    paths = (path for name in TREE for path in (Path(name), *sorted(Path(name).rglob("*"))))
+    library = [] if Path("workflow/secateur").is_dir() else [plugins.LIBRARY]  # a workspace has none of its own
+    paths = (path for name in (*TREE, *library) for path in (Path(name), *sorted(Path(name).rglob("*"))))
     return digest(_stats(path for path in paths if path.suffix != ".pyc" and path.name != "__pycache__"))
 
 

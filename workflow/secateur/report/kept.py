@@ -73,7 +73,7 @@ def kept_source(docs: Path, name: str) -> dict[str, str]:
     """Command, commit, time and digest behind the kept metrics. Raises SecateurError for an experiment that is not kept."""
     path = _path(docs, name, "metrics")
     if not path.exists():
-        raise SecateurError(f"{path}: not there. Fix: secateur keep {name}")
+        raise SecateurError(f"{path}: not there. Fix: make keep NAME={name}")
     return {key: value for key, value in pl.read_parquet_metadata(path).items() if key != "ARROW:schema"}
 
 

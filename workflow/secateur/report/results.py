@@ -107,7 +107,7 @@ class KeptColumn:
         names = self.rows["name"].unique().sort().to_list()
         raise SecateurError(
             f"docs/results/{self.experiment}, {self.spec}: {rows.height} rows {name!r}{nearest(name, names)}. "
-            f"Rows: {', '.join(names)}. Fix: correct the mark, or secateur keep {self.experiment}"
+            f"Rows: {', '.join(names)}. Fix: correct the mark, or make keep NAME={self.experiment}"
         )
 
 

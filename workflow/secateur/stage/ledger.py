@@ -6,7 +6,7 @@ it. Nothing here knows MLflow; `tracking` does.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ __all__ = [
     "FOLDER",
     "ROW",
     "collect",
+    "forgotten",
     "record_at",
     "records",
     "run_overrides",
@@ -307,3 +308,14 @@ def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         _updated("variant_runs", results, with_variants, variants),
         _updated("job_runs", results, with_jobs, [job_runs(name, found) for name in sorted(names)]),
     )
+
+
+def forgotten(results: Path, experiments: Iterable[str]) -> None:
+    """Removes the runs and records of some experiments. The caller holds the writer's lock."""
+    for name in ("variant_runs", "job_runs"):
+        table, path = TABLES[name], results / FOLDER / f"{name}.parquet"
+        rows = _known(table, path)
+        kept = rows.filter(~pl.col("experiment").is_in(list(experiments)))
+        if kept.height < rows.height:
+            with atomic(path) as temporary:
+                write_table(table, kept, temporary)

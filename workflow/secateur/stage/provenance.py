@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from secateur.config.code import contents, digest_of, imports, module_file, source_digest
+from secateur.config.plugins import LIBRARY
 from secateur.core.cache import RequestCache
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -97,6 +98,7 @@ def changed_code(folder: Path, before: str, now: str) -> list[str]:
 def _parts(rule: str, root: Path, plugins: tuple[str, ...]) -> list[tuple[str, str]]:
     """(name, content) of all code that decides what a rule computes."""
     library, script = root / "workflow" / "secateur", root / "scripts" / f"{rule}.py"
+    library = library if library.exists() else LIBRARY  # a workspace has none of its own
     text = _rules(root / "workflow" / "rules")[rule]
     missing = [name for name in plugins if module_file(library, name) is None]
     if missing:

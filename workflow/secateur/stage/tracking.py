@@ -10,8 +10,10 @@ import logging
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import groupby, zip_longest
 from pathlib import Path
@@ -25,7 +27,7 @@ from secateur.core.redaction import redacted
 from secateur.stage.ledger import FOLDER, collect
 from secateur.stage.tracked import CURRENT, JOBS, STATE, SUPERSEDED, Run, runs_of, view
 
-__all__ = ["CURRENT", "LOCAL", "VIEW", "check_store", "experiments", "sync", "track"]
+__all__ = ["CURRENT", "LOCAL", "VIEW", "check_store", "experiments", "forgotten", "sync", "track"]
 
 LOCAL = "sqlite:///mlflow.db"
 KEY, DIGEST = "secateur.key", "secateur.digest"
@@ -224,3 +226,23 @@ def experiments(uri: str) -> dict[str, str]:
     with _client(uri) as client:
         ids = {experiment.name: experiment.experiment_id for experiment in client.search_experiments()}
     return {name: number for name, number in ids.items() if name + JOBS in ids}
+
+
+def forgotten(names: Iterable[str]) -> list[str]:
+    """Removes experiments and their jobs, and returns those that were there; from a local store for good, else as MLflow does.
+
+    Raises SecateurError as `sync` does. A server keeps what is removed until `mlflow gc` runs there.
+    """
+    uri = os.environ.get("MLFLOW_TRACKING_URI") or LOCAL
+    if uri == LOCAL and not Path("mlflow.db").exists():
+        return []
+    with _client(uri) as client:
+        wanted = [one for name in names for one in (name, name + JOBS)]
+        found = {name: one.experiment_id for name in wanted if (one := client.get_experiment_by_name(name))}
+        for experiment_id in found.values():
+            client.delete_experiment(experiment_id)
+    if found and uri.startswith("sqlite:"):
+        ids = ["--experiment-ids", ",".join(found.values())]
+        command = [sys.executable, "-m", "mlflow", "gc", "--backend-store-uri", uri, *ids]
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | {"MLFLOW_TRACKING_URI": uri})
+    return list(found)

@@ -6,9 +6,9 @@ from time import perf_counter
 
 import polars as pl
 
-from secateur.publication.prose import checked
 from secateur.report.kept import COMPARED, DIGITS, P_DIGITS, derived, kept_experiments, kept_table
 from secateur.report.results import quoted
+from secateur.verification.prose import checked
 
 __all__ = ["PROSE", "drifted", "verified"]
 
@@ -34,7 +34,7 @@ def _differences(docs: Path, name: str, table: str, again: pl.DataFrame) -> Iter
     kept, file = kept_table(docs, name, table), docs / "results" / name / f"{table}.parquet"
     numbers = [c for c, kind in kept.schema.items() if kind.is_numeric()]
     key = [c for c in kept.columns if c not in numbers]
-    fix = f"Fix: secateur keep {name}"
+    fix = f"Fix: make keep NAME={name}"
     sides = (kept.with_columns(kept=pl.lit(True)), again.select(kept.columns).with_columns(derived=pl.lit(True)))
     both = sides[0].join(sides[1], on=key, how="full", nulls_equal=True, coalesce=True, suffix=" again")
     for row in both.iter_rows(named=True):
