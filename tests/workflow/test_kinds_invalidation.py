@@ -120,7 +120,17 @@ WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # context
 STEM = {"stem", "stem_dev", "stem_old", "stem_old_test"}
 READS = {"answer_questions", "build_preferences", "check_red_herrings", "evaluate_answers", "measure_answer_gain"}
 READS |= {"recall_context", "score_candidates", "select_greedily"}  # rules whose stage loads the reader
-LISTS = {"controls", "dense", "ecs_table1", "mine", "multihop", "multihop_linear", "multihop_standard", "nested"}
+LISTS = {
+    "chunks",
+    "controls",
+    "dense",
+    "ecs_table1",
+    "mine",
+    "multihop",
+    "multihop_linear",
+    "multihop_standard",
+    "nested",
+}
 LISTS |= {"scored", "sentences", "turns", "utility"}  # of rules that no list decides
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 EDITS = {
@@ -132,10 +142,11 @@ EDITS = {
     },
     ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
     ("rankers", "ranking/scorers/lucene"): {
-        "rank_passages": {"multihop", "multihop_linear", "multihop_standard", "sentences"}
+        "rank_passages": {"chunks", "multihop", "multihop_linear", "multihop_standard", "sentences"}
     },
     ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop", "multihop_linear", "multihop_standard"}},
     ("rankers", "ranking/scorers/second_look"): {"rank_passages": {"multihop", "multihop_linear", "multihop_standard"}},
+    ("rankers", "ranking/scorers/chunks"): {"rank_passages": {"chunks"}},
     ("rankers", "ranking/scorers/linear_rag"): {"rank_passages": {"multihop_linear"}},
     ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
     ("rankers", "ranking/scorers/tfidf"): {"rank_passages": {"turns", "utility", "nested"}},  # in another's settings
