@@ -1,5 +1,6 @@
 """`import secateur`: the same contexts and figures as the pipeline's, in a program of one's own."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import read_table
 from secateur.graph.triples.extractors import openie
 from secateur.library.options import chosen, context
+from secateur.models.embedder import Embedder
 
 pytestmark = pytest.mark.usefixtures("smoke_cache")
 DOCUMENTS = Path("data/toy/documents_smoke")
@@ -142,6 +144,55 @@ def test_what_is_read_later_is_found_and_what_is_read_again_is_replaced(smoke):
     assert "Ouse" in made.retrieve("What does the Aire flow into?", 30).text
     assert made.index({"river": "The Aire flows into the sea."}) == 7
     assert "Ouse" not in made.retrieve("What does the Aire flow into?", 200).text
+
+
+@pytest.mark.parametrize("system", ["secateur", "title_zsum", "bm25", "second_look"])
+def test_what_was_removed_is_as_if_it_had_never_been_there(smoke, system):
+    made, never = secateur.Memory(system), secateur.Memory(system)
+    made.index(TEXTS | {"secret": "Ann Alder sold the mill in Leeds to Cob Ltd in May."})
+    count = len(made)
+    never.index(TEXTS)
+    assert made.remove("secret") == len(made) == len(never) == count - 1
+    assert made.documents == never.documents
+    assert made.retrieve(QUESTION, 80) == never.retrieve(QUESTION, 80)
+    with pytest.raises(secateur.SecateurError, match="document 'secret': allowed: "):
+        made.remove([next(iter(TEXTS)), "secret"])
+    assert made.documents == never.documents
+    assert (made.remove(list(TEXTS)), len(made), made.documents) == (0, 0, {})
+    with pytest.raises(secateur.SecateurError, match="has no texts"):
+        made.retrieve(QUESTION)
+    made.index(TEXTS)
+    assert made.retrieve(QUESTION, 80) == never.retrieve(QUESTION, 80)
+
+
+def test_a_ranker_by_words_embeds_nothing_saved_or_not(smoke, tmp_path, monkeypatch):
+    monkeypatch.setattr(Embedder, "embed", lambda *_: pytest.fail("embedded"))
+    made = secateur.Memory("bm25")
+    made.index(TEXTS)
+    made.save(tmp_path / "kept")
+    assert not list((tmp_path / "kept").glob("*.safetensors"))
+    assert secateur.Memory.load(tmp_path / "kept").retrieve(QUESTION, 60) == made.retrieve(QUESTION, 60)
+
+
+def test_an_event_loop_goes_on_while_texts_are_read_and_questions_asked(smoke):
+    async def program() -> tuple[list, secateur.Retrieved, int]:
+        made, ticks = secateur.Memory("title_zsum"), 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        ticking = asyncio.create_task(tick())
+        await made.aindex(TEXTS)
+        found = await asyncio.gather(*(made.aretrieve(QUESTION, 60) for _ in range(3)))
+        ticking.cancel()
+        return found, made.retrieve(QUESTION, 60), ticks
+
+    found, alone, ticks = asyncio.run(program())
+    assert found == [alone] * 3
+    assert ticks > 3
 
 
 def test_unnamed_texts_stand_in_the_order_of_their_list(smoke):

@@ -151,6 +151,27 @@ def test_scores_are_shares_of_what_was_looked_at_and_below_minus_one_elsewhere(s
     assert (scores[looked_at] <= share).all() and (scores[~looked_at] <= -1).all()
 
 
+def test_where_articles_are_long_the_first_step_orders_and_probabilities_go_by_its_places(settings):
+    one = Group(TEXTS, [TITLES[0]] * 6, np.zeros(6, np.int64), embed)
+    questions = Questions(QUESTIONS)
+    short, long = (
+        second_look.score(replace(settings, article=most), one, questions, 7) for most in (len(TEXTS), len(TEXTS) - 1)
+    )
+    first = Look(settings, one, 7).rankings(QUESTIONS)["first"]
+    for question in range(len(QUESTIONS)):
+        assert np.array_equal(np.argsort(-long[question], kind="stable"), np.argsort(-first[question], kind="stable"))
+        assert np.array_equal(np.sort(long[question]), np.sort(short[question]))
+    passages = TABLES["passages"].frame(
+        [
+            {"passage_id": f"p{n}", "doc_id": "d", "group_id": "g", "position": n, "text": text}
+            for n, text in enumerate(TEXTS)
+        ]
+    )
+    assert [*second_look.check(settings, None, passages, False)] == []
+    (warning,) = second_look.check(replace(settings, article=5), None, passages, False)
+    assert warning.startswith("1 of 1 groups have more than 5 passages an article")
+
+
 def test_no_feature_depends_on_the_order_of_passages(settings):
     """Places, ids and ties apart, the candidates of a question are described alike wherever they stand."""
     order = [3, 5, 1, 0, 4, 2]

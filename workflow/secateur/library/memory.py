@@ -1,26 +1,24 @@
 """Texts in, contexts out: the pipeline's rankings and assemblies over texts in memory."""
 
+import asyncio
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from secateur.config import plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.piece import Context, Material, Query, Ranked, text_of
-from secateur.core.artifacts import made_once, read_json, write_json
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, one_of
 from secateur.core.layout import NONE
 from secateur.core.products import by_component
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import read_table, write_table
 from secateur.core.tables.vectors import Packed
 from secateur.graph.assembling import assembly_of
 from secateur.graph.codebook import as_shown, shown_as
@@ -28,21 +26,21 @@ from secateur.graph.retrieval.candidates import CodebookArrays, symbols_of
 from secateur.graph.retrieval.ranking import GraphRanking, rank_block
 from secateur.graph.triples.extraction import text_extractor
 from secateur.library.arguments import as_texts, check, is_amount, is_count, is_folder, is_text, reported
-from secateur.library.graph import GRAPH, Tables, graph_tables
+from secateur.library.graph import Tables, graph_tables
+from secateur.library.keeping import load, save
 from secateur.library.known import Counted, Replies, Vectors
 from secateur.library.options import LOG, cache_folder, chosen, context
-from secateur.library.ranker import check_price, ranker_of
+from secateur.library.ranker import check_price, ranked, ranker_of
 from secateur.library.retrieved import Retrieved, Units, sources_of
 from secateur.library.texts import Texts, passages_of
 from secateur.models.embedder import Embedder
 from secateur.models.prompts import asked
-from secateur.ranking.group import Group, Questions, neighbour_smoothed, texts_read
-from secateur.ranking.rank import group_of
+from secateur.ranking.group import texts_read
+from secateur.ranking.rank import group_of, not_fitted_to
 
 __all__ = ["Memory"]
 
 Triples = list[tuple[str, str, str]]  # head, relation, tail of a question's triples
-SAVED = {"system", "assembly", "reader", "order", "overrides", "embedder"}  # keys of memory.json
 
 
 @dataclass(frozen=True)
@@ -117,6 +115,8 @@ class Memory:
             )
         self.scorers = {} if self.by_graph else self.options["rankers"].scorers
         self.ranker: Any = None if self.by_graph else ranker_of(self.scorers, ranker, order)
+        if self.ranker and (unfitted := not_fitted_to(self.ranker, self.options["embedder"].model)):
+            LOG.warning(unfitted)
         if self.options["assembly"].is_priced:
             self._check_price("assembly.price")
         self.embedder = Embedder(self.options["embedder"], cache_folder())
@@ -151,12 +151,55 @@ class Memory:
                 passage = repeated["passage_id"][0]
                 docs = " and ".join(map(repr, repeated.filter(passage_id=passage)["doc_id"]))
                 raise SecateurError(f"passage id {passage!r} is in documents {docs}. Fix: make ids unique.")
-            tables = graph_tables(passages, self.options, self.embedder) if self.needs_graph else {}
-            self._ready = self._prepared(passages, tables)
+            self._ready = self._prepared(passages, self._graph(passages))
             return passages.height
 
+    @reported()
+    def remove(self, documents: str | Iterable[str]) -> int:
+        """Remove documents by their ids; returns the number of passages that stay. What stays is as if they never were here.
+
+        Caches keep triples and vectors by content, until they are deleted (docs/library.md).
+
+        Raises SecateurError for an id that no document has; then nothing is removed.
+        """
+        example = "memory.remove(['minutes'])"
+        named = (
+            [documents] if isinstance(documents, str) else as_texts("documents", documents, "a list of ids", example)
+        )
+        with self._writing:
+            before = self._ready.passages if self._ready else TABLES["passages"].empty()
+            known = before["doc_id"].unique(maintain_order=True).to_list()
+            for name in named:
+                one_of("document", name, known)
+            passages = before.filter(~pl.col("doc_id").is_in(named))
+            self._ready = self._prepared(passages, self._graph(passages)) if passages.height else None
+            return passages.height
+
+    def __len__(self) -> int:
+        """The number of passages."""
+        ready = self._ready
+        return ready.passages.height if ready else 0
+
+    @property
+    def documents(self) -> dict[str, list[str]]:
+        """The ids of the passages of each document, by its id, in reading order."""
+        passages = self._ready.passages if self._ready else TABLES["passages"].empty()
+        grouped = passages.group_by("doc_id", maintain_order=True).agg("passage_id")
+        return dict(grouped.iter_rows())
+
+    async def aindex(self, texts: Texts) -> int:
+        """`index` in a thread, so that an event loop goes on."""
+        return await asyncio.to_thread(self.index, texts)
+
+    async def aretrieve(self, question: str, budget: int = 256, price: float | None = None) -> Retrieved:
+        """`retrieve` in a thread, so that an event loop goes on."""
+        return await asyncio.to_thread(self.retrieve, question, budget, price)
+
+    def _graph(self, passages: pl.DataFrame) -> Tables:
+        return graph_tables(passages, self.options, self.embedder) if self.needs_graph else {}
+
     def _prepared(self, passages: pl.DataFrame, tables: Tables, vectors: NDArray | None = None) -> _Ready:
-        """All that a question needs, with vectors and indexes, so that the first question waits for none.
+        """All that a question needs; one is asked, so that the first of the user's waits for no vectors and no index.
 
         vectors: of the passages, where they were saved.
         """
@@ -169,7 +212,8 @@ class Memory:
             ranking.vectors = by_component(self.embedder.embed(texts_read(passages)) if vectors is None else vectors)
         else:
             ranking = group_of(passages, self.vectors.embed, self.embedder.embed_tokens)
-            ranking.cache["vectors"] = by_component(self.embedder.embed(ranking.texts) if vectors is None else vectors)
+            if vectors is not None:
+                ranking.cache["vectors"] = by_component(vectors)
         shown = shown_as(tables["entities"], tables["aliases"]) if "aliases" in tables else {}
         ready = _Ready(passages, tables, ranking, self._assembly(passages, tables), _documents(passages), shown)
         if self.by_graph and self.options["retriever"].walk != NONE:
@@ -224,10 +268,10 @@ class Memory:
 
     def _written(self, ready: _Ready, query: Query, units: Units, budget: int, price: float | None) -> Context:
         assembly = self.options["assembly"]
-        ranked = [Ranked(*unit) for unit in units[: assembly.pieces]]
+        best = [Ranked(*unit) for unit in units[: assembly.pieces]]
         with plugins.calling("form", plugins.load("form", assembly.form["kind"])):
             price = assembly.price if price is None else price
-            return ready.assembly.contexts(query, ranked, [budget], price)[budget]
+            return ready.assembly.contexts(query, best, [budget], price)[budget]
 
     def _triples(self, question: str) -> Triples:
         """The question's triples, where a graph is ranked by or written from."""
@@ -239,7 +283,7 @@ class Memory:
     def _ranked(self, ready: _Ready, question: str, triples: Triples) -> Units:
         """The ranking: of passages, or of the lines of the best runs."""
         if not self.by_graph:
-            return self._by_words(ready.ranking, question)
+            return ranked(self.ranker, self.options["rankers"], ready.ranking, question, self.options["eval"].seed)
         ranking, symbols = ready.ranking, symbols_of(question, triples)
         needed = (
             symbols if self.options["retriever"].units == "runs" else symbols[:2]
@@ -247,25 +291,13 @@ class Memory:
         symbolic = [text for part in needed for text in part]
         self.vectors.embed([*asked([question]), *symbolic])  # one call: each has a fixed cost
         one = pl.DataFrame({"question_id": ["asked"], "text": [question]})
-        ranked = rank_block(ranking, one, [symbols], candidates=False)
+        found = rank_block(ranking, one, [symbols], candidates=False)
         return [
             row
-            for frame in ranked.rankings
+            for frame in found.rankings
             if frame.height
             for row in frame.select("passage_id", "edge_id", "value").rows()
         ]
-
-    def _by_words(self, group: Group, question: str) -> Units:
-        ranker, settings = self.ranker, self.options["rankers"]
-        with plugins.calling("ranker", ranker.module):
-            scores = np.asarray(
-                ranker.module.score(ranker.settings, group, Questions([question]), self.options["eval"].seed)
-            )
-        if ranker.neighbour:
-            scores = neighbour_smoothed(scores, group.docs, settings.neighbour)
-        order = np.argsort(-scores[0], kind="stable")[: settings.keep]
-        order = order[np.isfinite(scores[0][order])]
-        return _whole(group.ids, order, scores[0])
 
     # --- kept --------------------------------------------------------------------------------
 
@@ -275,23 +307,15 @@ class Memory:
 
         Raises SecateurError for a folder that exists, and for a memory without texts.
         """
-        from safetensors.numpy import save_file
-
         check(is_folder(folder), "folder", folder, "the path of a new folder", "memory.save('memory')")
-        path, ready = Path(folder), self._ready
+        ready = self._ready
         if ready is None:
             raise SecateurError("the memory has no texts to save. Fix: memory.index([...]) first.")
-        if path.exists():
-            raise SecateurError(f"{path}: exists already. Fix: another folder, or remove it.")
-        vectors = ready.ranking.vectors if self.by_graph else ready.ranking.cache["vectors"]
-
-        def write(into: Path) -> None:
-            for name, frame in ({"passages": ready.passages} | ready.tables).items():
-                write_table(TABLES[name], frame, into / f"{name}.parquet")
-            save_file({"texts_read": np.ascontiguousarray(vectors)}, into / "vectors.safetensors")
-            write_json(into / "memory.json", self.settings | {"embedder": self.embedder.identity})
-
-        return made_once(path, write)
+        vectors = ready.ranking.vectors if self.by_graph else ready.ranking.cache.get("vectors")  # BM25 needs none
+        identity = None if vectors is None else self.embedder.identity
+        return save(
+            Path(folder), {"passages": ready.passages} | ready.tables, vectors, self.settings | {"embedder": identity}
+        )
 
     @classmethod
     @reported()
@@ -300,39 +324,19 @@ class Memory:
 
         Raises SecateurError for a folder without a memory, and for a damaged file.
         """
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
         check(is_folder(folder), "folder", folder, "the path of a folder that save() wrote", "Memory.load('memory')")
-        path = Path(folder)
-        if not (path / "memory.json").exists():
-            raise SecateurError(f"{path}: holds no memory (memory.json is missing). Fix: a folder that save() wrote.")
-        settings = read_json(path / "memory.json")
-        if not isinstance(settings, dict) or settings.keys() != SAVED:
+        saved = load(Path(folder))
+        memory = cls(saved.settings.pop("system"), **saved.settings)
+        if saved.embedder not in (None, memory.embedder.identity):
             raise SecateurError(
-                f"{path / 'memory.json'}: its keys are not {', '.join(sorted(SAVED))}. Fix: save the memory again."
+                f"{folder}: its vectors come from other weights or another engine. Fix: index the texts again."
             )
-        embedder = settings.pop("embedder")
-        memory = cls(settings.pop("system"), **settings)
-        if memory.embedder.identity != embedder:
+        shape = (saved.passages.height, memory.options["embedder"].dim)
+        if saved.vectors is not None and saved.vectors.shape != shape:
             raise SecateurError(
-                f"{path}: its vectors come from other weights or another engine. Fix: index the texts again."
+                f"{folder}: vectors of shape {saved.vectors.shape}, not {shape}. Fix: save the memory again."
             )
-        names = [name for name in GRAPH if (path / f"{name}.parquet").exists()]
-        tables = {name: read_table(TABLES[name], path / f"{name}.parquet") for name in names}
-        passages = read_table(TABLES["passages"], path / "passages.parquet").sort("doc_id", "position")
-        try:
-            vectors = load_file(path / "vectors.safetensors")["texts_read"]
-        except (OSError, SafetensorError, KeyError) as error:
-            raise SecateurError(
-                f"{path / 'vectors.safetensors'}: not readable ({error}). Fix: index the texts again."
-            ) from error
-        shape = (passages.height, memory.options["embedder"].dim)
-        if vectors.shape != shape:
-            raise SecateurError(
-                f"{path / 'vectors.safetensors'}: shape {vectors.shape}, not {shape}. Fix: save the memory again."
-            )
-        memory._ready = memory._prepared(passages, tables, vectors)
+        memory._ready = memory._prepared(saved.passages, saved.tables, saved.vectors)
         return memory
 
 
@@ -341,8 +345,3 @@ class Memory:
 
 def _documents(passages: pl.DataFrame) -> dict[str, str]:
     return dict(passages.select("passage_id", "doc_id").iter_rows())
-
-
-def _whole(ids: Sequence[str], order: NDArray[np.int64], scores: NDArray) -> Units:
-    """A ranking of whole passages; scores are rounded as in the table `rankings`."""
-    return [(ids[n], None, value) for n, value in zip(order, scores[order].astype(np.float32).tolist(), strict=True)]

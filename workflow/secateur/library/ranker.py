@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+
+from secateur.config import plugins
 from secateur.config.ranking import Assembly, price_problems
 from secateur.core.errors import SecateurError
+from secateur.library.retrieved import Units
+from secateur.ranking.group import Group, Questions, neighbour_smoothed
 from secateur.ranking.rank import Ranker, expanded
 
-__all__ = ["check_price", "ranker_of"]
+__all__ = ["check_price", "ranked", "ranker_of"]
 
 Scorers = dict[str, dict[str, Any]]  # of a list of rankers: name -> kind and settings
 
@@ -31,3 +36,15 @@ def check_price(key: str, system: str, assembly: Assembly, scorers: Scorers, ran
         )
     for problem in price_problems(key, scorers, ranking):
         raise SecateurError(f"system {system}: {problem}. Fix: the system of such a ranker; or a budget alone")
+
+
+def ranked(ranker: Ranker, settings: Any, group: Group, question: str, seed: int) -> Units:
+    """The ranking of whole passages; scores are rounded as in the table `rankings`. settings: of the list of rankers."""
+    with plugins.calling("ranker", ranker.module):
+        scores = np.asarray(ranker.module.score(ranker.settings, group, Questions([question]), seed))
+    if ranker.neighbour:
+        scores = neighbour_smoothed(scores, group.docs, settings.neighbour)
+    best = np.argsort(-scores[0], kind="stable")[: settings.keep]
+    best = best[np.isfinite(scores[0][best])]
+    values = scores[0][best].astype(np.float32).tolist()
+    return [(group.ids[n], None, value) for n, value in zip(best, values, strict=True)]

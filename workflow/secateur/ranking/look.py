@@ -78,6 +78,11 @@ class Look:
         self.graph = two_step.names_graph(settings, group)
         self.articles = group.docs if group.articles is None else group.articles
 
+    @property
+    def passages_per_article(self) -> float:
+        """The mean number of passages of an article."""
+        return len(self.articles) / len(np.unique(self.articles))
+
     @cached_property
     def _idf(self) -> dict[str, float]:
         count = len(self.graph.words) + 1

@@ -29,7 +29,7 @@ from secateur.ranking.group import (
     without_excluded,
 )
 
-__all__ = ["expanded", "group_of", "rank"]
+__all__ = ["expanded", "group_of", "not_fitted_to", "rank"]
 
 Embed = Callable[[Sequence[str]], np.ndarray]  # texts to unit vectors
 LARGEST = float(np.finfo(np.float32).max)  # a larger score, of a run made elsewhere, counts as this one
@@ -124,6 +124,17 @@ def _answerable(questions: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.nd
     return questions.select(pl.col("answer").is_not_null() & ~refused).to_series().to_numpy()
 
 
+def not_fitted_to(ranker: Ranker, model: str) -> str:
+    """That a ranker's weights were fitted with vectors of another embedder; empty where they were not."""
+    of = ranker.module.FITTED_WITH
+    if of in (None, model):
+        return ""
+    return (
+        f"{ranker.name}: its weights were fitted with vectors of {of}, these are of {model}: its probabilities are not "
+        "calibrated"
+    )
+
+
 def rank(
     cfg,
     passages: pl.DataFrame,
@@ -148,13 +159,9 @@ def rank(
         if ranker.module.check:
             for warning in ranker.module.check(ranker.settings, questions, passages, is_limited) or ():
                 ctx.warn(f"{ranker.name}: {warning}")
-        fitted_with = ranker.module.FITTED_WITH
-        if fitted_with and cfg.embedder.model != fitted_with:
+        if unfitted := not_fitted_to(ranker, cfg.embedder.model):
             ctx.counts[f"vectors_not_fitted_{ranker.name}"] = 1
-            ctx.warn(
-                f"{ranker.name}: its weights were fitted with vectors of {fitted_with}, these are of {cfg.embedder.model}: "
-                "its probabilities are not calibrated"
-            )
+            ctx.warn(unfitted)
     questions = questions_of(questions, shard)
     if any(ranker.module.READS_GOLD for ranker in rankers):
         without = sum(question not in gold for question in questions["question_id"])
