@@ -46,7 +46,6 @@ NEAREST = [
     ("config", "parts"),
     [
         (["experiment=lokomo"], ["conf/experiment", *NEAREST]),
-        (["experiment=custom", "data=mine"], ["data=mine: a folder is an experiment", "Fix: secateur evaluate mine"]),
         (["experiment=custom"], ["no folder given", "secateur evaluate DIR --experiment custom"]),
         (of_folder("nowhere")[1:], ["nowhere/", ".jsonl: no such file", "name a folder"]),
     ],

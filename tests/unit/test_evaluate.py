@@ -266,7 +266,17 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
     own = folder(tmp_path / "russian", [row | {"text": "Анна купила завод."} for row in PASSAGES])
     assert "left out   secateur, beam, unless" in check(own)
     name = evaluate.experiment_of(own)
-    expected = {"bm25", "minilm", "title_zsum", "two_step", "named_two_step", "requery", "second_look"}
+    expected = {
+        "bm25",
+        "minilm",
+        "title_zsum",
+        "chunks_256",
+        "chunks_512",
+        "two_step",
+        "named_two_step",
+        "requery",
+        "second_look",
+    }
     assert {v.system for v in variants(Path("conf"), name)} == expected
     assert "left out: secateur, beam; extractor openie parses English" in capsys.readouterr().out
     assert evaluate.experiment_of(own, overrides=("system.extractor=llm",)) == name
@@ -276,7 +286,7 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda own: shutil.rmtree(own), ["no such folder", "passages.jsonl", ".txt and .md"]),
+        (lambda own: shutil.rmtree(own), ["no such folder", "passages.jsonl", ".txt, .md"]),
         (lambda own: (own / "questions.jsonl").unlink(), ["questions.jsonl: no such file", "Fix"]),
         (lambda own: (own / "passages.jsonl").unlink(), ["holds questions.jsonl", "Fix"]),
         (lambda own: lines(own / "questions.jsonl", [{"id": "q", "question": "Who?"}]), ["nothing can be measured"]),

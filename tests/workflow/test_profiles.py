@@ -13,7 +13,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from secateur.core.errors import PIPELINE
+from secateur.core.errors import DOCUMENTS, PIPELINE
 
 ROOT = Path(__file__).parents[2]
 # Every rule that may run a model over many strings (extraction: REBEL); which job of it does, its option says.
@@ -154,10 +154,11 @@ def test_what_is_locked_installs_on_the_oldest_python_that_is_promised():
     assert {name: wanted for name, wanted in asked.items() if not SpecifierSet(wanted).contains(oldest)} == {}
 
 
-def test_the_modules_of_the_extra_pipeline_are_those_that_messages_name():
+@pytest.mark.parametrize(("extra", "modules"), [("pipeline", PIPELINE), ("documents", DOCUMENTS)])
+def test_the_modules_of_an_extra_are_those_that_messages_name(extra, modules):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    names = {re.match(r"[\w-]+", text)[0].replace("-", "_") for text in extras["pipeline"]}
-    assert names == PIPELINE
+    names = {re.match(r"[\w-]+", text)[0].replace("-", "_").removeprefix("python_") for text in extras[extra]}
+    assert names == modules
 
 
 def test_the_gpu_lock_is_the_lock_with_faiss_for_gpus():

@@ -25,7 +25,8 @@ FIXES = {  # by the error number of the file system
     errno.ENOENT: "correct the path; commands run in a clone or a workspace",
 }
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never a fault of the code
-# Modules of the extra `pipeline`, which `import secateur` does without.
+# Modules of extras, which `import secateur` does without.
+DOCUMENTS = {"selectolax", "pypdfium2", "docx"}
 PIPELINE = {
     *("snakemake", "mlflow", "rank_bm25", "nltk", "rouge_score", "ir_measures"),
     *("defusedxml", "networkx", "matplotlib", "jinja2"),
@@ -76,17 +77,19 @@ def explained(error: BaseException) -> str:
 
 
 def absent(error: ModuleNotFoundError) -> SecateurError | None:
-    """The message for a module of the extra `pipeline` that is not installed; None for another module.
+    """The message for a module of an extra that is not installed; None for another module.
 
     >>> str(absent(ModuleNotFoundError(name="mlflow.entities")))
     "the package mlflow is not installed, which the pipeline needs. Fix: pip install 'secateur[pipeline]'; in a clone, make setup"
     """
     name = (error.name or "").partition(".")[0]
-    if name not in PIPELINE:
+    if name not in PIPELINE | DOCUMENTS:
         return None
+    extra, needs = (
+        ("pipeline", "the pipeline needs") if name in PIPELINE else ("documents", "reads this kind of document")
+    )
     return SecateurError(
-        f"the package {name} is not installed, which the pipeline needs. Fix: pip install 'secateur[pipeline]'; in a clone, "
-        "make setup"
+        f"the package {name} is not installed, which {needs}. Fix: pip install 'secateur[{extra}]'; in a clone, make setup"
     )
 
 

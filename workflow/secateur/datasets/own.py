@@ -6,9 +6,10 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
+from secateur.datasets.documents import SUFFIXES
 from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files
 from secateur.datasets.schema import Questions
-from secateur.datasets.texts import SUFFIXES, text_files
+from secateur.datasets.texts import text_files
 
 __all__ = ["FORMS", "Own", "form_of", "read_own"]
 
@@ -18,7 +19,7 @@ FORMS = {  # form of a folder: (data set, experiment) that those of the user inh
     "BEIR": ("beir", "custom_beir"),
     "texts": ("texts", "custom"),
 }
-ALLOWED = f"passages.jsonl (or documents in {' and '.join(SUFFIXES)}) and questions.jsonl, or a folder in BEIR's form"
+ALLOWED = f"passages.jsonl (or documents in {', '.join(SUFFIXES)}) and questions.jsonl, or a folder in BEIR's form"
 
 
 @dataclass(frozen=True)

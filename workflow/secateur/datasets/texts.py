@@ -1,15 +1,16 @@
-"""Documents in plain text, as passages: one a sentence."""
+"""Documents as passages: one a sentence."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
+from secateur.datasets.documents import SUFFIXES, Document
 from secateur.datasets.sentences import sentences
 
-__all__ = ["SUFFIXES", "cut_sentences", "is_hidden", "sentence_rows", "short_sentences", "text_files"]
+__all__ = ["cut_sentences", "is_hidden", "sentence_rows", "short_sentences", "text_files"]
 
-SUFFIXES = (".txt", ".md")
 WORDS, SHORT = 3, 0.02  # words of a passage that says little; share of such passages that is worth a warning
 CUT = 0.1  # share of passages that end inside a sentence from which texts are said to have hard line breaks
 
@@ -55,13 +56,14 @@ def is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def sentence_rows(documents: Mapping[str, str], group: str) -> tuple[list[dict], list[str]]:
-    """(rows of the table `passages`, ids of documents without a sentence). documents: id -> text."""
+def sentence_rows(documents: Mapping[str, Document], group: str) -> tuple[list[dict], list[str]]:
+    """(rows of the table `passages`, ids of documents without a sentence). documents: by id."""
     rows, empty = [], []
-    for doc, text in documents.items():
-        spans = list(sentences(text))
+    for doc, document in documents.items():
+        spans = list(sentences(document.text))
         empty += [] if spans else [doc]
         for n, (sentence, start, end) in enumerate(spans):
             place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": group, "position": n}
-            rows.append(place | {"text": sentence, "start": start, "end": end})
+            text, title = re.sub(r"[ \t]{2,}", " ", sentence), document.title_at(start)
+            rows.append(place | {"text": text, "title": title, "start": start, "end": end})
     return rows, empty

@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
+from secateur.datasets.documents import SUFFIXES, Document, read_document
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus
-from secateur.datasets.reading import read_text
 from secateur.datasets.schema import passages_frame
-from secateur.datasets.texts import SUFFIXES, cut_sentences, sentence_rows, text_files
+from secateur.datasets.texts import cut_sentences, sentence_rows, text_files
 from secateur.library.arguments import as_texts, check, is_folder, is_mapping, is_text
 from secateur.library.options import LOG
 
@@ -42,10 +42,10 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
         files = text_files(path) if _is_folder(path) else {}
         if not files:
             raise SecateurError(
-                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {' or '.join(SUFFIXES)} files or a passages.jsonl, a "
+                f"{str(path)[:80]}: no folder with texts. Fix: a folder with {', '.join(SUFFIXES)} files or a passages.jsonl, a "
                 "list of texts, or a mapping of id to text."
             )
-        texts = {name: read_text(file) for name, file in files.items()}
+        return _passages({name: read_document(file) for name, file in files.items()})
     documents: Mapping[str, str]
     if isinstance(texts, Mapping):
         check(is_mapping(texts) and "" not in texts, "texts", texts, "ids that are texts", EXAMPLE)
@@ -55,6 +55,10 @@ def passages_of(texts: Texts, known: pl.Series) -> pl.DataFrame:
         documents = {f"text:{n:06}": text for n, text in enumerate(listed, _next(known))}
     for doc, text in documents.items():
         check(is_text(text), f"text {doc!r}", text, "a text", EXAMPLE)
+    return _passages({doc: Document(text) for doc, text in documents.items()})
+
+
+def _passages(documents: Mapping[str, Document]) -> pl.DataFrame:
     rows, empty = sentence_rows(documents, ALL)
     if empty or not rows:
         raise SecateurError(f"{', '.join(empty[:5]) or 'texts'}: without words. Fix: texts with at least one sentence.")
