@@ -49,7 +49,7 @@ NEAREST = [
         (["experiment=custom"], ["no folder given", "secateur evaluate DIR --experiment custom"]),
         (of_folder("nowhere")[1:], ["nowhere/", ".jsonl: no such file", "name a folder"]),
     ],
-    ids=["experiment", "data", "no folder", "empty folder"],
+    ids=["experiment", "no folder", "empty folder"],
 )
 def test_a_mistake_in_the_configuration_ends_snakemake_with_what_is_allowed(mistaken, config, parts):
     said = refused(mistaken, "-n", "--config", *config)
