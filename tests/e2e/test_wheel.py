@@ -1,6 +1,7 @@
 """The wheel by itself: outside the clone, with nothing of it in reach; and the types of its face."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -21,6 +22,15 @@ assert Path(secateur.__file__).is_relative_to({home!r}), secateur.__file__
 memory = secateur.Memory({system!r})
 memory.index(["Alder Ltd bought the Finch mill in 2021.", "The Finch mill has stood in Leeds since 1890."])
 print(memory.retrieve("Where is the mill that Alder Ltd bought?", budget=40).text)
+"""
+
+
+RANKER = """from secateur.config.plugins import NoSettings as Settings
+import numpy as np
+
+
+def score(settings, group, questions, seed):
+    return np.array([[-float(len(text)) for text in group.texts] for _ in questions.queries])
 """
 
 
@@ -56,9 +66,46 @@ def test_the_wheel_retrieves_outside_the_clone(unpacked, smoke, tmp_path, system
 
 
 def test_the_wheel_has_the_options_the_page_and_its_types(unpacked):
-    for name in ("py.typed", "report/page.html.j2", "_conf/system/beam.yaml"):
+    for name in (
+        "py.typed",
+        "report/page.html.j2",
+        "_clone/conf/system/beam.yaml",
+        "_clone/scripts/consolidate.py",
+        "_clone/workflow/rules/graph.smk",
+    ):
         assert (unpacked / "secateur" / name).exists(), name
     assert not list(unpacked.rglob("local.yaml"))
+
+
+def test_a_wheel_evaluates_a_folder_without_a_clone_and_forgets_it(unpacked, smoke, tmp_path):
+    (tmp_path / "at").mkdir()
+    shutil.copytree(ROOT / "data/toy/documents_smoke", tmp_path / "at/notes")
+    given = {*(tmp_path / "at/notes").iterdir()}
+    (tmp_path / "at/mine.py").write_text(RANKER)
+    settings = ["--set", "experiment.systems=[title_zsum,chunks_256,mine]", "--set", "experiment.gains=false"]
+    environment = {"SECATEUR_CACHE": str(smoke.root / ".cache"), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def secateur(*arguments: str, cwd: Path = tmp_path / "at") -> str:
+        program = f"import sys; sys.argv[1:] = {arguments!r}; from secateur.cli import main; main()"
+        done = outside(unpacked, cwd, program, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    secateur("evaluate", "notes", "--name", "notes", "--ranker", "mine.py", *settings)
+    work = tmp_path / "at/secateur-work"
+    assert (work / "results/experiments/notes/report.html").exists()
+    assert "chunks_256" in secateur("compare", "notes", "chunks_256", "mine", "--metric", "evidence_recall@claim")
+    clone = copy_project(tmp_path / "clone")
+    shutil.copytree(work / "conf", clone.root / "conf", dirs_exist_ok=True)
+    for part in ("results", ".snakemake", "my"):
+        shutil.copytree(work / part, clone.root / part, symlinks=True, dirs_exist_ok=True)
+    again = clone.secateur("run", "notes", *settings, SECATEUR_CACHE=environment["SECATEUR_CACHE"])
+    assert again.stdout.startswith("no jobs in "), again.stdout + again.stderr
+    secateur("forget", "notes")
+    left = [path for path in work.rglob("*") if "notes" in path.name or "mine" in path.name]
+    assert left == []
+    assert {*(tmp_path / "at/notes").iterdir()} == given
 
 
 LACKING = """

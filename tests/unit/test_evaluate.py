@@ -323,9 +323,13 @@ def test_a_name_that_is_taken_or_invalid_is_refused_and_nothing_is_written(refus
     refused(said, folder(tmp_path / "own"), name, files)
 
 
-def test_an_experiment_with_its_own_data_takes_no_folder(tmp_path):
-    with pytest.raises(SecateurError, match="'quickstart' has its own data"):
-        evaluate.experiment_of(folder(tmp_path / "own"), base="quickstart")
+def test_an_experiment_with_data_of_its_own_lends_its_systems(tmp_path):
+    name = evaluate.experiment_of(folder(tmp_path / "own"), base="second_look")
+    found = option(Path("conf"), "experiment", name)
+    assert found.systems == option(Path("conf"), "experiment", "second_look").systems
+    assert found.datasets == (name,)
+    assert found.primary == option(Path("conf"), "experiment", "custom").primary
+    assert {v.dataset for v in variants(Path("conf"), name)} == {name}
 
 
 def test_systems_of_any_experiment_that_inherits_custom_are_compared(tmp_path):

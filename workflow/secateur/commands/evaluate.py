@@ -86,13 +86,13 @@ def experiment_of(
     whose systems are compared; those whose extractor cannot read the folder are left out, which is printed. overrides: of
     the run, which may name another extractor. Raises SecateurError for what is invalid; then nothing is written.
     """
-    base_set = _base_set(base) if base else None
+    base_set = _base_set(base) if base else None  # an experiment with data of its own lends its systems alone
     own = read_folder(folder, option(CONF, "dataset", base_set, rooted(folder)).format if base_set else None)
     dataset, experiment = FORMS[own.form]
-    dataset, experiment = base_set or dataset, base or experiment
+    dataset, experiment, lent = base_set or dataset, base if base_set else experiment, base or experiment
     name = _checked(name) if name else _default_name(folder)
     files = dict(_systems(given or {}, own.form == "dialogues"))
-    ours = option(CONF, "experiment", experiment).systems
+    ours = option(CONF, "experiment", lent).systems
     unread = unreadable(own, ours, overrides)
     systems = [name for name in ours if name not in unread]
     systems += [path.stem for path in files if path.parent.name == "system"]
@@ -129,15 +129,11 @@ def experiment_of(
     return name
 
 
-def _base_set(experiment: str) -> str:
-    """The data set of an experiment that takes a folder. Raises SecateurError for one with data of its own."""
+def _base_set(experiment: str) -> str | None:
+    """The data set of an experiment that takes a folder; None for one with data of its own."""
     dataset, *others = option(CONF, "experiment", experiment, asked_by="--experiment").datasets
     spec = option(CONF, "dataset", dataset)
-    if others or spec.folder or not reads_folder(spec.format):
-        raise SecateurError(
-            f"{experiment!r} has its own data. Fix: one that inherits custom, or none, by what the folder holds"
-        )
-    return dataset
+    return None if others or spec.folder or not reads_folder(spec.format) else dataset
 
 
 def _checked(name: str) -> str:

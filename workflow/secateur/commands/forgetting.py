@@ -12,7 +12,7 @@ from typer import Argument, Option
 from secateur.commands.processes import drivers, workers
 from secateur.commands.shared import EXPERIMENTS, at_root
 from secateur.config import compose, files
-from secateur.config.limits import unlimited
+from secateur.config.limits import asked_note, unlimited
 from secateur.core.errors import SecateurError
 from secateur.core.workspace import OWN, written_here
 from secateur.planning.cleaning import COMPUTED, REPLIES, WHOLE
@@ -49,7 +49,7 @@ def forget(
         *(EXPERIMENTS / one for one in sorted(experiments)),
     ]
     paths += [path for path in Path("logs").glob("*/*.log") if path.stem.split("-")[0].partition("@")[0] == name]
-    paths += sorted(Path("results/bench").glob(f"*/{name}*"))
+    paths += [asked_note(one) for one in experiments | {name}]
     for path in (one for one in paths if one.exists() or one.is_symlink()):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         print(path)

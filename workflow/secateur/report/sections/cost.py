@@ -19,8 +19,8 @@ COLUMNS = [Column("system")]
 COLUMNS += [Column(f"CPU seconds {of}", 1) for of in ("to its contexts", "in all")]
 COLUMNS += [Column(f"peak memory {of} (GB)", 2) for of in ("to its contexts", "in all")]
 ABOUT = (
-    "To its contexts: all stages that the contexts come from, shared stages in each row. In all: answering and measuring "
-    "too. CPU seconds of the last run of each stage, summed; the largest memory of any stage. One run has no interval. "
+    "To its contexts: all work up to the texts that are sent; work that several rows share counts in each of them, so rows "
+    "do not add up. In all: answering and measuring too. CPU seconds of the last run of each stage, summed; the largest memory of any stage. One run has no interval. "
     "Cached work costs nothing; work of a server or a GPU is not counted. Rows: run.json of each stage, cpu_seconds and "
     "peak_bytes."
 )
