@@ -23,7 +23,8 @@ title: Notes
 # The Finch mill
 
 The mill was built in 1890 by Thomas
-Finch, who was *rich*. It burned.
+Finch, who was *rich*. It burned in
+1921. Then it stood.
 
 ## Sale
 
@@ -64,7 +65,8 @@ def test_markdown_is_read_by_its_blocks():
     top, sale = "The Finch mill", "The Finch mill / Sale"
     assert passages(markdown(MARKDOWN)) == [
         (top, "The mill was built in 1890 by Thomas Finch, who was *rich*."),
-        (top, "It burned."),
+        (top, "It burned in 1921."),
+        (top, "Then it stood."),
         (sale, "Alder Ltd bought it for an undisclosed sum."),
         (sale, "The roof was repaired by the Hallam brothers."),
         (sale, "The wheel turns[^1]."),
@@ -95,6 +97,15 @@ def test_no_character_of_a_text_moves_and_only_breaks_change(text):
     found = unwrapped(text)
     assert len(found) == len(text)
     assert all(new == old or (old, new) == ("\n", " ") for old, new in zip(text, found, strict=True))
+
+
+def test_line_breaks_of_other_systems_are_one_character_in_its_place(tmp_path):
+    for name, text in {"a.md": MARKDOWN, "b.txt": "The mill was\nbuilt by\nThomas.\n"}.items():
+        (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
+        (tmp_path / f"unix_{name}").write_bytes(text.encode())
+        document = read_document(tmp_path / name)
+        assert len(document.text) == len(text) + text.count("\n")
+        assert passages(document) == passages(read_document(tmp_path / f"unix_{name}"))
 
 
 def test_a_page_is_read_without_what_stands_around_it():
@@ -221,3 +232,13 @@ def pdf(pages: list[list[str]]) -> bytes:
         f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\n"
     )
     return body + f"{trailer}startxref\n{len(body)}\n%%EOF".encode()
+
+
+@given(
+    st.lists(st.sampled_from(["mill", "1921.", "in", "*rich*,", "Leeds", "(2)", "a_b"]), min_size=1, max_size=40),
+    st.integers(8, 60),
+)
+def test_no_word_of_a_wrapped_paragraph_is_lost(words, width):
+    text = textwrap.fill(" ".join(words), width, break_on_hyphens=False, break_long_words=False)
+    for document in (markdown(f"# Head\n\n{text}\n"), markdown(f"> {text}\n"), Document(unwrapped(text))):
+        assert " ".join(text for _, text in passages(document)).split() == words

@@ -20,7 +20,7 @@ from secateur.config.compose import names, option
 from secateur.contexts.imported import read_contexts, reference_of
 from secateur.core import layout
 from secateur.core.artifacts import write_text
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, needs
 from secateur.core.workspace import OWN, WRITTEN, as_given
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.own import FORMS
@@ -62,6 +62,7 @@ def evaluate(
     plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
     """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""
+    needs("snakemake")  # before anything is written
     folder = at_work(folder, workspace)
     given = {"ranker": ranker, "run": ranking, "contexts": contexts}
     name = experiment_of(folder, name, given, experiment, tuple(changed or ()))

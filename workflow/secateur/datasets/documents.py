@@ -5,9 +5,11 @@ Markdown keep every character's place in the file; places in the other forms are
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from statistics import median
 
@@ -64,7 +66,8 @@ class Document:
 
     def title_at(self, place: int) -> str | None:
         """The title of the section that a place is in."""
-        return next((title for start, title in reversed(self.titles) if start <= place), None)
+        before = bisect_right(self.titles, place, key=itemgetter(0))
+        return self.titles[before - 1][1] if before else None
 
 
 def read_document(path: Path) -> Document:
@@ -79,7 +82,12 @@ def read_document(path: Path) -> Document:
 
 
 def _plain(path: Path) -> Document:
-    return Document(unwrapped(read_text(path)))
+    return Document(unwrapped(_lines(path)))
+
+
+def _lines(path: Path) -> str:
+    """A file's text, with one character for each line break, in its place."""
+    return read_text(path).replace("\r\n", " \n").replace("\r", "\n")
 
 
 def unwrapped(text: str) -> str:
@@ -104,7 +112,7 @@ def unwrapped(text: str) -> str:
 
 
 def _markdown(path: Path) -> Document:
-    return markdown(read_text(path))
+    return markdown(_lines(path))
 
 
 def markdown(text: str) -> Document:
@@ -124,11 +132,17 @@ def markdown(text: str) -> Document:
     body = "".join(characters)
     ends = [*(start - 1 for start in starts[1:]), len(text)]
     titles, stack, depth = [], [], ""
+    items = set()  # lines that begin an item of a list
     for token in MarkdownIt("commonmark").enable("table").parse(body):
         if token.map is None:
             continue
         first, last = token.map
-        if token.type == "heading_open":
+        if token.type == "list_item_open":
+            items.add(first)
+        elif token.type == "blockquote_open":
+            for line in range(first, last):
+                _blank(characters, starts[line], ends[line], of=QUOTED)
+        elif token.type == "heading_open":
             depth = token.tag
             _blank(characters, starts[first], ends[last - 1])
         elif token.type == "inline" and depth:
@@ -140,7 +154,7 @@ def markdown(text: str) -> Document:
         elif token.type == "inline":
             lines = range(first, last)
             for line in lines:
-                _blank(characters, starts[line], ends[line], of=PREFIX)
+                _blank(characters, starts[line], ends[line], of=ITEMS if line in items else INDENT)
             for line in lines[:-1]:
                 characters[ends[line]] = " "
         elif token.type == "table_open":
@@ -148,7 +162,8 @@ def markdown(text: str) -> Document:
     return Document("".join(characters), tuple(titles))
 
 
-PREFIX = re.compile(r"[ \t]*(?:>[ \t]?|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,9}[.)][ \t]+)+")  # of a quotation, an item
+INDENT, QUOTED = re.compile(r"\A[ \t]*"), re.compile(r"\A(?:[ \t]*>)*[ \t]*")
+ITEMS = re.compile(r"\A(?:[ \t]*(?:>|(?:[-*+]|\d{1,3}[.)])(?=[ \t])))*[ \t]*(?:\[[ xX]\][ \t]+)?")
 REFERENCE = re.compile(r"^ {0,3}\[[^\]^]+\]:[ \t]+\S+[ \t]*$", re.MULTILINE)  # where a link leads
 RULE = re.compile(r"^[ \t|:-]+$", re.MULTILINE)
 MARKS = {
@@ -161,10 +176,7 @@ MARKS = {
 def _blank(characters: list[str], start: int, end: int, of: re.Pattern | None = None) -> None:
     """Blanks in place of a part of a text, or of what matches in it; line breaks stay."""
     part = "".join(characters[start:end])
-    if of is PREFIX:
-        spans = [found.span()] if (found := of.match(part)) else []
-    else:
-        spans = [(0, len(part))] if of is None else [found.span() for found in of.finditer(part)]
+    spans = [(0, len(part))] if of is None else [found.span() for found in of.finditer(part)]
     for first, last in spans:
         for place in range(start + first, start + last):
             characters[place] = characters[place] if characters[place] == "\n" else " "
