@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.containment import Quotable
-from secateur.datasets.documents import Document, html, markdown, read_document, unwrapped
+from secateur.datasets.documents.lines import JOINED, Document, unwrapped
+from secateur.datasets.documents.markdown import markdown
+from secateur.datasets.documents.pages import html
+from secateur.datasets.documents.read import read_document
 from secateur.datasets.texts import sentence_rows
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +48,7 @@ mill = 1
 
 [^1]: Measured in
     2020.
+
 [register]: http://a.b/c
 
 Setext
@@ -86,10 +90,10 @@ def test_markdown_is_read_by_its_blocks():
 def test_no_character_of_markdown_moves(text):
     document = markdown(text)
     assert len(document.text) == len(text)
-    assert all(new in (old, " ") for old, new in zip(text, document.text, strict=True))
+    assert all(new in (old, " ", JOINED) for old, new in zip(text, document.text, strict=True))
     assert [place for place, _ in document.titles] == sorted(place for place, _ in document.titles)
     for row in sentence_rows({"doc": document}, "g")[0]:
-        assert row["text"].split() == document.text[row["start"] : row["end"]].split()
+        assert row["text"].split() == document.text[row["start"] : row["end"]].replace(JOINED, "").split()
 
 
 @given(st.lists(st.text("ab. \n-1", max_size=9)).map("\n".join))
@@ -100,12 +104,47 @@ def test_no_character_of_a_text_moves_and_only_breaks_change(text):
 
 
 def test_line_breaks_of_other_systems_are_one_character_in_its_place(tmp_path):
-    for name, text in {"a.md": MARKDOWN, "b.txt": "The mill was\nbuilt by\nThomas.\n"}.items():
+    for name, text in {
+        "a.md": MARKDOWN,
+        "b.txt": "The mill at the river Aire in Leeds was\nbuilt by Thomas.\n",
+    }.items():
         (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
         (tmp_path / f"unix_{name}").write_bytes(text.encode())
         document = read_document(tmp_path / name)
         assert len(document.text) == len(text) + text.count("\n")
         assert passages(document) == passages(read_document(tmp_path / f"unix_{name}"))
+
+
+KEPT = [  # Markdown, and its passages: nothing that says something is lost
+    ("# Title\n", [("Title", "Title")]),
+    ("## Fixed\n\n## 1.1\n\nIt runs.\n", [("Fixed", "Fixed"), ("1.1", "It runs.")]),
+    ("# A\n\n## B\n\nIt runs.\n", [("A / B", "It runs.")]),
+    ("The mill was sold in 2021.\n---\nIt burned.\n", [(None, "The mill was sold in 2021."), (None, "It burned.")]),
+    ("# Top\n\n> # Quoted\n> text\n\nAfter.\n", [("Top", "Quoted"), ("Top", "text"), ("Top", "After.")]),
+    ("---\n# Slide\n\nIt was built.\n\n---\n\nIt burned.\n", [("Slide", "It was built."), ("Slide", "It burned.")]),
+    ("Text.\n[Alice]: Hello\n[Bob]: Goodbye\n", [(None, "Text."), (None, "[Alice]: Hello [Bob]: Goodbye")]),
+    ("```\n[section]: value/1\n```\n\n[a]: http://b.c\n", [(None, "[section]: value/1")]),
+    ("[Bob]: 1890\n", [(None, "[Bob]: 1890")]),
+    ("北京的大\n学读书。\n", [(None, "北京的大学读书。")]),
+    ("- a\n  - b one\n    goes on\n\n      x = 1\n", [(None, "a"), (None, "b one goes on"), (None, "x = 1")]),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), KEPT)
+def test_no_word_of_markdown_is_lost_where_its_marks_are_rare(text, found):
+    assert passages(markdown(text)) == found
+
+
+LISTED = [
+    "error: disk failed.\nwarning: fan slow.\nerror: mill burned in 1890.\n",
+    "name: Alder\nowner: finch\n",
+    "a\nb\nc\n",
+]
+
+
+@pytest.mark.parametrize("text", LISTED)
+def test_lines_that_are_no_wrapped_paragraph_stay_lines(text):
+    assert unwrapped(text) == text
 
 
 def test_a_page_is_read_without_what_stands_around_it():
@@ -120,6 +159,13 @@ def test_a_page_is_read_without_what_stands_around_it():
     found += [("Mill / Sale", text) for text in ("part | year", "roof | 2022", "a = 1", "b", "1", "2")]
     assert passages(html(text)) == found
     assert passages(html("")) == []
+    assert passages(html("<table><tr><td><p>roof</p></td><td><p>2022</p></td></tr></table>")) == [(None, "roof | 2022")]
+    assert passages(html("<header>Intro.</header>after<h1>A<br>B</h1><p>x")) == [
+        (None, "Intro."),
+        (None, "after"),
+        ("A B", "x"),
+    ]
+    assert passages(html("<div>" * 3000 + "deep")) == [(None, "deep")]
 
 
 def test_a_word_document_has_its_paragraphs_rows_and_headings(tmp_path):
@@ -143,13 +189,59 @@ def test_a_word_document_has_its_paragraphs_rows_and_headings(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
-        ("plain", "The mill was sold to people who\nrestore it."),
-        ("html", "<p>The mill was sold to people who\nrestore it.</p>"),
+        ("plain", "The mill at the river Aire was sold to people who\nrestore it."),
+        ("html", "<p>The mill at the river Aire was sold to people who\nrestore it.</p>"),
     ],
 )
 def test_a_mail_is_read_under_its_subject(tmp_path, kind, body):
     (tmp_path / "a.eml").write_text(f"Subject: The mill\nContent-Type: text/{kind}; charset=utf-8\n\n{body}\n")
-    assert passages(read_document(tmp_path / "a.eml")) == [("The mill", "The mill was sold to people who restore it.")]
+    assert passages(read_document(tmp_path / "a.eml")) == [
+        ("The mill", "The mill at the river Aire was sold to people who restore it.")
+    ]
+
+
+def test_all_texts_of_a_mail_are_read_whatever_its_parts_and_breaks(tmp_path):
+    from email.message import EmailMessage
+
+    forwarded, made = EmailMessage(), EmailMessage()
+    forwarded["Subject"] = "Earlier"
+    forwarded.set_content("It was forwarded.\n")
+    made["Subject"] = "The mill"
+    made.set_content("The mill at the river Aire was sold to people who\nrestore it.\n")
+    made.add_attachment(b"x", maintype="image", subtype="png")
+    made.add_attachment("Kind regards.\n", disposition="inline")
+    made.add_attachment(forwarded)
+    (tmp_path / "a.eml").write_bytes(made.as_bytes(policy=made.policy.clone(linesep="\r\n")))
+    said = ["The mill at the river Aire was sold to people who restore it.", "Kind regards.", "It was forwarded."]
+    assert passages(read_document(tmp_path / "a.eml")) == [("The mill", text) for text in said]
+    both = EmailMessage()
+    both.set_content(" \n")
+    both.add_alternative("<p>In HTML alone.</p>", subtype="html")
+    (tmp_path / "b.eml").write_bytes(both.as_bytes())
+    assert passages(read_document(tmp_path / "b.eml")) == [(None, "In HTML alone.")]
+    (tmp_path / "c.eml").write_text("Content-Type: text/plain; charset=unknown-8bit\n\nIt is read.\n")
+    assert passages(read_document(tmp_path / "c.eml")) == [(None, "It is read.")]
+
+
+def test_a_word_document_is_read_with_its_insertions_controls_and_equal_cells(tmp_path):
+    import docx
+    from docx.oxml import parse_xml
+
+    made = docx.Document()
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    run = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>".format
+    gone = "<w:del><w:r><w:delText>nobody</w:delText></w:r></w:del>"
+    sentence = f"{run('Sold to ')}{gone}<w:ins>{run('Alder')}</w:ins>{run('.')}"
+    made.element.body.insert(0, parse_xml(f"<w:sdt {space}><w:sdtContent><w:p>{sentence}</w:p></w:sdtContent></w:sdt>"))
+    table = made.add_table(1, 3)
+    for cell, text in zip(table.rows[0].cells, ("roof", "5", "5"), strict=True):
+        cell.text = text
+    table.rows[0].cells[2].add_table(1, 1).cell(0, 0).text = "inner"
+    made.save(tmp_path / "a.docx")
+    assert [text for _, text in passages(read_document(tmp_path / "a.docx"))] == [
+        "Sold to Alder.",
+        "roof | 5 | 5 inner",
+    ]
 
 
 @pytest.mark.parametrize(("name", "said"), [("a.pdf", "no readable PDF"), ("a.docx", "no readable Word document")])
@@ -207,6 +299,11 @@ def test_quotations_of_a_pdf_resolve_without_its_page_numbers_and_over_divided_w
     document = read_document(tmp_path / "a.pdf")
     assert resolved(quotes, document) >= 26
     assert f"of {len(pages)}" not in document.text
+    rows = [[f"Statement, page {n}", *(f"2021-0{n}-0{k} 12.{k}0" for k in range(1, 8)), str(n)] for n in range(1, 6)]
+    (tmp_path / "c.pdf").write_bytes(pdf(rows))
+    numbers = read_document(tmp_path / "c.pdf").text
+    assert len(re.findall(r"2021-", numbers)) == 35
+    assert "Statement" not in numbers
     (tmp_path / "b.pdf").write_bytes(pdf([["The owner restored the water-", "wheel of Leeds, an un-", "usual one."]]))
     assert read_document(tmp_path / "b.pdf").text == "The owner restored the waterwheel of Leeds, an unusual one."
 

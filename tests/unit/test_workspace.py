@@ -105,7 +105,7 @@ def evaluated(tmp_path, monkeypatch) -> Path:
         write(f"results/{name}/passages/passages.parquet", name)
         write(f"results/experiments/{name}@20/report.html", name)
         write(f"logs/prepare_corpus/{name}.log", name)
-        write(f"logs/evaluate_contexts/{name}-{name}@20-x.log", name)
+        write(f"logs/evaluate_contexts/{name}-{name}@20-contexts/lexical/x.log", name)
     for system in ("mine", "both"):
         write(f"conf/system/{system}.yaml", f"{HEAD}\ndefaults: [_default, _self_]\n")
         write(f"conf/rankers/{system}.yaml", HEAD)
@@ -137,6 +137,42 @@ def test_a_forgotten_folder_leaves_nothing_and_others_stay(evaluated, capsys):
         known = {one.name for one in client.search_experiments(view_type=3)}  # deleted ones, too
     assert known - {"Default"} == {"other@20"}
     assert "MLflow: notes@20" in capsys.readouterr().out
+
+
+def test_what_others_use_or_took_over_stays(evaluated):
+    write("conf/experiment/compare.yaml", "defaults: [custom, _self_]\ntitle: t\nsystems: [bm25, mine]\n")
+    write("conf/dataset/notes.yaml", f"defaults: [custom, _self_]\nfolder: {evaluated}\n")  # edited, without its head
+    write("conf/experiment/notes-b.yaml", Path("conf/experiment/other.yaml").read_text())
+    write("logs/prepare_corpus/notes-b.log", "b")
+    write(".snakemake/asked/notes@7.json", "{}")
+    forget("notes")
+    for path in (
+        "conf/system/mine.yaml",
+        "conf/rankers/mine.yaml",
+        "conf/dataset/notes.yaml",
+        "logs/prepare_corpus/notes-b.log",
+    ):
+        assert Path(path).exists(), path
+    assert Path("my/mine.py").is_symlink()
+    assert not Path(".snakemake/asked/notes@7.json").exists()
+
+
+def test_a_workspace_whose_making_was_stopped_is_made_to_its_end(source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_text, stopped = workspace.write_text, []
+
+    def stop(path, text):
+        stopped.append(path)
+        if len(stopped) > 2:
+            raise KeyboardInterrupt
+        write_text(path, text)
+
+    monkeypatch.setattr(workspace, "write_text", stop)
+    with pytest.raises(KeyboardInterrupt):
+        enter(Path(workspace.NAME))
+    monkeypatch.setattr(workspace, "write_text", write_text)
+    enter()
+    assert {*texts(Path())} >= {"Snakefile", "conf/eval/default.yaml", "scripts/rank.py", "workflow/rules/one.smk"}
 
 
 def test_only_what_evaluate_made_is_forgotten(evaluated):

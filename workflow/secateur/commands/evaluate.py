@@ -114,6 +114,8 @@ def experiment_of(
         read_contexts(path, reference, lambda _: None)  # the stage warns
     for path, text in files.items():
         if isinstance(text, Path):
+            if path.exists() and not path.is_symlink():  # the user's own file, which stands where it is looked for
+                continue
             path.parent.mkdir(exist_ok=True)
             path.unlink(missing_ok=True)
             path.symlink_to(text)

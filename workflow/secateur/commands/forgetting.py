@@ -1,6 +1,7 @@
 """`secateur forget`: removes what `secateur evaluate` wrote for a folder: options, links, results, logs, runs in MLflow."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,24 +41,33 @@ def forget(
         )
     if others := [other for other in _users(name) if other != name]:
         raise SecateurError(f"{name}: its data is used by {others[0]}, too. Fix: secateur forget {others[0]}")
-    experiments = {name} | {path.name for path in EXPERIMENTS.glob(f"{name}@*") if unlimited(path.name)[0] == name}
-    _forget_runs(experiments)
-    paths = [
-        *_options(name, made),
-        Path("results") / name,
-        *Path("results").glob(f"{name}@*"),
-        *(EXPERIMENTS / one for one in sorted(experiments)),
-    ]
-    paths += [path for path in Path("logs").glob("*/*.log") if path.stem.split("-")[0].partition("@")[0] == name]
-    paths += [asked_note(one) for one in experiments | {name}]
+    experiments = _experiments(name)
+    paths = [*_options(name), Path("results") / name, *Path("results").glob(f"{name}@*")]
+    paths += [folder for one in experiments for folder in (EXPERIMENTS / one, asked_note(one))]
+    paths += [path for path in Path("logs").glob("*/*") if _folder_of(path.name, made) == name]
     for path in (one for one in paths if one.exists() or one.is_symlink()):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         print(path)
     if cache:
-        home = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
+        home = Path(os.environ.get("SECATEUR_CACHE") or compose.local(CONF).cache or ".cache")
         for part in sorted({*COMPUTED, *REPLIES} - {*WHOLE}):
             shutil.rmtree(home / part, ignore_errors=True)
         print(f"{home}, but for models and other systems' packages")
+    _forget_runs(experiments)
+
+
+def _experiments(name: str) -> list[str]:
+    """The experiment and its limited runs, finished or not."""
+    found = [path.name for path in EXPERIMENTS.glob(f"{name}@*")]
+    found += [path.stem for path in asked_note(name).parent.glob(f"{name}@*.json")]
+    found += ledger.experiments(Path("results"))
+    return sorted({name, *(one for one in found if unlimited(one)[0] == name)})
+
+
+def _folder_of(log: str, made: list[str]) -> str | None:
+    """The evaluated folder that a log is of: its name begins with the corpus, which may have a dash in it."""
+    named = [one for one in made if re.match(rf"{re.escape(one)}(@\d+)?(-|\.log$|$)", log)]
+    return max(named, key=len, default=None)
 
 
 def _users(name: str) -> Iterator[str]:
@@ -67,20 +77,20 @@ def _users(name: str) -> Iterator[str]:
             yield other
 
 
-def _options(name: str, made: list[str]) -> Iterator[Path]:
-    """The option files of an experiment and its data, and of systems that no other evaluated folder has."""
-    systems = {one: set(compose.option(CONF, "experiment", one).systems) for one in made}
-    elsewhere = set().union(*(of for one, of in systems.items() if one != name))
-    for system in sorted(systems[name] - elsewhere):
-        for path in (CONF / f"system/{system}.yaml", CONF / f"rankers/{system}.yaml"):
-            if path.exists() and written_here(path):
-                yield path
-        if (link := Path(OWN, f"{system}.py")).is_symlink():
-            yield link
-    yield from (CONF / f"{group}/{name}.yaml" for group in ("dataset", "experiment"))
+def _options(name: str) -> Iterator[Path]:
+    """What `evaluate` wrote of an experiment, its data, and its systems that no other experiment has."""
+    systems = {one: compose.option(CONF, "experiment", one).systems for one in files.options(CONF, "experiment")}
+    elsewhere = {system for one, of in systems.items() if one != name for system in of}
+    own = [system for system in systems[name] if system not in elsewhere]
+    paths = [CONF / f"{group}/{one}.yaml" for one in own for group in ("system", "rankers")]
+    written = [path for path in paths if path.exists() and written_here(path)]
+    links = [Path(OWN, f"{path.stem}.py") for path in written if path.parent.name == "rankers"]
+    yield from written
+    yield from (link for link in links if link.is_symlink())
+    yield from (path for group in ("dataset", "experiment") if written_here(path := CONF / f"{group}/{name}.yaml"))
 
 
-def _forget_runs(experiments: set[str]) -> None:
+def _forget_runs(experiments: list[str]) -> None:
     """Removes experiments from the ledger and from MLflow, where both have them."""
     from secateur.stage.tracking import forgotten
 

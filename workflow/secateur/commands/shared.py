@@ -57,6 +57,8 @@ def at_work(folder: Path, workspace: Path | None = None) -> Path:
     Returns the folder's path from there.
     """
     folder = as_given(folder)
+    if not folder.is_dir():  # before a workspace is made beside it
+        raise SecateurError(f"{folder}: no such folder. Fix: correct the path (docs/data.md)")
     if workspace is not None or not is_root(Path()):
         enter(workspace or folder.resolve().parent / NAME)
     own_code()

@@ -75,6 +75,9 @@ def make(folder: Path) -> None:
     now = {name: hashlib.sha256(content).hexdigest() for name, content in brought.items()}
     if now == before:
         return
+    if not stamp.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(stamp, before)  # a copy that is stopped goes on with the next call
     kept = []
     for name in sorted({*now, *before}):
         path = folder / name
@@ -88,7 +91,7 @@ def make(folder: Path) -> None:
             write_text(path, brought[name].decode())
     (folder / "slurm").unlink(missing_ok=True)
     (folder / "slurm").symlink_to("profiles/slurm")
-    write_json(stamp, now)  # last: a copy that was stopped is made again
+    write_json(stamp, now)
     if kept:
         tell(f"{folder}: edited here, and not as this version has them: {', '.join(kept)}")
 
@@ -100,7 +103,7 @@ def enter(named: Path | None = None) -> None:
     """
     stood = Path.cwd()
     folder = stood / named if named else stood / NAME
-    if named is None and (is_root(stood) or not is_root(folder)):
+    if named is None and (is_root(stood) or not (folder / STAMP).exists()):
         folder = stood
     if named or (folder / STAMP).exists():
         make(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
-from secateur.datasets.documents import SUFFIXES
+from secateur.datasets.documents.read import SUFFIXES
 from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files
 from secateur.datasets.schema import Questions
 from secateur.datasets.texts import text_files

@@ -1,15 +1,17 @@
 """Documents as passages: one a sentence."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import polars as pl
 
-from secateur.datasets.documents import SUFFIXES, Document
+from secateur.core.workspace import STAMP
+from secateur.datasets.documents.lines import JOINED, Document
+from secateur.datasets.documents.read import SUFFIXES, suffix_of
 from secateur.datasets.sentences import sentences
 
-__all__ = ["cut_sentences", "is_hidden", "sentence_rows", "short_sentences", "text_files"]
+__all__ = ["cut_sentences", "documents_in", "is_hidden", "sentence_rows", "short_sentences", "text_files"]
 
 WORDS, SHORT = 3, 0.02  # words of a passage that says little; share of such passages that is worth a warning
 CUT = 0.1  # share of passages that end inside a sentence from which texts are said to have hard line breaks
@@ -46,9 +48,15 @@ def short_sentences(passages: pl.DataFrame) -> str:
 
 def text_files(folder: Path) -> dict[str, Path]:
     """The documents of a folder and its subfolders, by their path within it, sorted; without hidden ones."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
-    within = ((path.relative_to(folder), path) for path in files)
-    return {place.as_posix(): path for place, path in within if not is_hidden(place)}
+    files = sorted(path for path in folder.rglob("*") if suffix_of(path) in SUFFIXES and path.is_file())
+    return {path.relative_to(folder).as_posix(): path for path in documents_in(folder, files)}
+
+
+def documents_in(folder: Path, files: Iterable[Path]) -> list[Path]:
+    """Those files of a folder that its user wrote: none that is hidden or open in Word, none of a workspace in the folder."""
+    found = [path for path in files if not is_hidden(path.relative_to(folder)) and not path.name.startswith("~$")]
+    workspaces = {stamp.parent for stamp in folder.rglob(STAMP)} if found else set()
+    return [path for path in found if workspaces.isdisjoint(path.parents)]
 
 
 def is_hidden(path: Path) -> bool:
@@ -64,6 +72,6 @@ def sentence_rows(documents: Mapping[str, Document], group: str) -> tuple[list[d
         empty += [] if spans else [doc]
         for n, (sentence, start, end) in enumerate(spans):
             place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": group, "position": n}
-            text, title = re.sub(r"[ \t]{2,}", " ", sentence), document.title_at(start)
+            text, title = re.sub(r"[ \t]{2,}", " ", sentence.replace(JOINED, "")), document.title_at(start)
             rows.append(place | {"text": text, "title": title, "start": start, "end": end})
     return rows, empty

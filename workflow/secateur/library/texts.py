@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from secateur.core.errors import SecateurError
-from secateur.datasets.documents import SUFFIXES, Document, read_document
+from secateur.datasets.documents.lines import Document
+from secateur.datasets.documents.read import SUFFIXES, read_document
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import load_corpus
 from secateur.datasets.schema import passages_frame

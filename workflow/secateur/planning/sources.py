@@ -8,9 +8,10 @@ from typing import Any
 
 from secateur.core.artifacts import known_digest
 from secateur.core.errors import SecateurError
+from secateur.datasets.documents.read import suffix_of
 from secateur.datasets.loaders import Spec, format_of
 from secateur.datasets.registry import load_registry
-from secateur.datasets.texts import is_hidden
+from secateur.datasets.texts import documents_in
 from secateur.models.locate import locate
 
 __all__ = [
@@ -99,7 +100,8 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
     paths = []
     for pattern in patterns[part]:
         alternatives = pattern.split("|")
-        matches = _matches(folder, [*alternatives, *(f"{name}.gz" for name in alternatives)])
+        packed = [f"{name}.gz" for name in alternatives if suffix_of(Path(f"{name}.gz")) != ".gz" or "**/" not in name]
+        matches = _matches(folder, [*alternatives, *packed])
         if twice := sorted({f"{path}.gz" for path in matches} & set(matches)):
             raise SecateurError(f"{twice[0]}: beside the same file without .gz. Fix: remove one of them.")
         if not matches:
@@ -113,7 +115,7 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
 
 def _matches(folder: str, patterns: Iterable[str]) -> list[str]:
     found = (path for pattern in patterns for path in Path(folder).glob(_in_any_case(pattern)))
-    return sorted(str(path) for path in found if path.is_file() and not is_hidden(path.relative_to(folder)))
+    return sorted(str(path) for path in documents_in(Path(folder), filter(Path.is_file, found)))
 
 
 def _in_any_case(pattern: str) -> str:

@@ -31,6 +31,7 @@ __all__ = [
     "FOLDER",
     "ROW",
     "collect",
+    "experiments",
     "forgotten",
     "record_at",
     "records",
@@ -319,3 +320,9 @@ def forgotten(results: Path, experiments: Iterable[str]) -> None:
         if kept.height < rows.height:
             with atomic(path) as temporary:
                 write_table(table, kept, temporary)
+
+
+def experiments(results: Path) -> list[str]:
+    """The experiments that the ledger knows; none without one."""
+    path = results / FOLDER / "job_runs.parquet"
+    return _known(TABLES["job_runs"], path)["experiment"].unique().sort().to_list() if path.exists() else []

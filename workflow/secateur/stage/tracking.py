@@ -238,11 +238,16 @@ def forgotten(names: Iterable[str]) -> list[str]:
         return []
     with _client(uri) as client:
         wanted = [one for name in names for one in (name, name + JOBS)]
-        found = {name: one.experiment_id for name in wanted if (one := client.get_experiment_by_name(name))}
-        for experiment_id in found.values():
-            client.delete_experiment(experiment_id)
+        found = [one for name in wanted if (one := client.get_experiment_by_name(name))]
+        for one in found:
+            if one.lifecycle_stage != "deleted":
+                client.delete_experiment(one.experiment_id)
     if found and uri.startswith("sqlite:"):
-        ids = ["--experiment-ids", ",".join(found.values())]
+        ids = ["--experiment-ids", ",".join(one.experiment_id for one in found)]
         command = [sys.executable, "-m", "mlflow", "gc", "--backend-store-uri", uri, *ids]
-        subprocess.run(command, check=True, capture_output=True, env=os.environ | {"MLFLOW_TRACKING_URI": uri})
-    return list(found)
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"MLFLOW_TRACKING_URI": uri})
+        if done.returncode:
+            raise SecateurError(
+                f"{uri}: mlflow gc: {_reason(RuntimeError(done.stderr))}. Fix: {' '.join(['mlflow', *command[3:]])}"
+            )
+    return [one.name for one in found]

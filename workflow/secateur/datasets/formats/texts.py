@@ -10,7 +10,7 @@ from typing import Any
 
 from secateur.core.errors import SecateurError
 from secateur.core.fields import key
-from secateur.datasets.documents import SUFFIXES, read_document
+from secateur.datasets.documents.read import SUFFIXES, read_document
 from secateur.datasets.formats._objects import GROUP
 from secateur.datasets.formats.folder import load_questions
 from secateur.datasets.schema import Corpus, Files, passages_frame
