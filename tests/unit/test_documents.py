@@ -1,5 +1,6 @@
 """Documents as people have them: their lines, titles and places; and quotations of a hard-wrapped original."""
 
+import gzip
 import json
 import re
 import textwrap
@@ -16,7 +17,8 @@ from secateur.datasets.documents.lines import JOINED, Document, unwrapped
 from secateur.datasets.documents.markdown import markdown
 from secateur.datasets.documents.pages import html
 from secateur.datasets.documents.read import read_document
-from secateur.datasets.texts import sentence_rows
+from secateur.datasets.texts import sentence_rows, text_files
+from secateur.planning.sources import folder_files
 
 ROOT = Path(__file__).parents[2]
 QUOTES = 28
@@ -256,6 +258,26 @@ def test_a_kind_whose_package_is_missing_is_refused_with_the_extra(tmp_path, mon
     monkeypatch.setitem(__import__("sys").modules, "selectolax.lexbor", None)
     with pytest.raises(SecateurError, match=r"pip install 'secateur\[documents\]'"):
         read_document(tmp_path / "a.html")
+
+
+def test_documents_of_a_folder_are_those_that_its_user_wrote(tmp_path):
+    names = (
+        "a.md",
+        "b.TXT",
+        "c.txt.gz",
+        "~$d.docx",
+        ".e/f.md",
+        "work/.secateur.json",
+        "work/data/README.md",
+        "g/h.htm",
+    )
+    for name in (*names, "i.pdf.gz", "j.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(gzip.compress(b"It rained.") if name.endswith(".txt.gz") else b"It rained.")
+    assert list(text_files(tmp_path)) == ["a.md", "b.TXT", "c.txt.gz", "g/h.htm"]
+    read = folder_files({"kind": "texts", "root": str(tmp_path)}, str(tmp_path), "corpus", "x")
+    assert read == [str(tmp_path / name) for name in text_files(tmp_path)]
+    assert read_document(tmp_path / "c.txt.gz").text == "It rained."
 
 
 # --- quotations ----------------------------------------------------------------------------------

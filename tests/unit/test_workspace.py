@@ -1,5 +1,6 @@
 """A workspace: what is copied into it, how it follows the package, where commands find it; and how a folder is forgotten."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from tests.support.project import ROOT, share_options
 
 from secateur.commands.forgetting import forget
+from secateur.commands.shared import at_work
 from secateur.core import workspace
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -95,6 +97,7 @@ def test_commands_find_the_workspace_beside_them_and_paths_are_those_of_the_user
 def evaluated(tmp_path, monkeypatch) -> Path:
     """A workspace in which two folders, `notes` and `other`, were evaluated with a ranker and contexts each."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")  # MLflow remembers relative ones
     Path("Snakefile").touch()
     shutil.copytree(ROOT / "conf", "conf")
     share_options(tmp_path)
@@ -124,7 +127,7 @@ def write(name: str, text: str) -> None:
 
 
 def test_a_forgotten_folder_leaves_nothing_and_others_stay(evaluated, capsys):
-    with tracking._client(tracking.LOCAL) as client:
+    with tracking._client(os.environ["MLFLOW_TRACKING_URI"]) as client:
         for name in ("notes@20", "notes@20.jobs", "other@20"):
             client.create_experiment(name)
     forget("notes")
@@ -133,7 +136,7 @@ def test_a_forgotten_folder_leaves_nothing_and_others_stay(evaluated, capsys):
     assert {"conf/experiment/other.yaml", "conf/system/both.yaml", "results/other/passages/passages.parquet"} <= left
     kept = pl.read_parquet(f"results/{ledger.FOLDER}/job_runs.parquet")
     assert kept["experiment"].to_list() == ["other@20"]
-    with tracking._client(tracking.LOCAL) as client:
+    with tracking._client(os.environ["MLFLOW_TRACKING_URI"]) as client:
         known = {one.name for one in client.search_experiments(view_type=3)}  # deleted ones, too
     assert known - {"Default"} == {"other@20"}
     assert "MLflow: notes@20" in capsys.readouterr().out
@@ -173,6 +176,25 @@ def test_a_workspace_whose_making_was_stopped_is_made_to_its_end(source, tmp_pat
     monkeypatch.setattr(workspace, "write_text", write_text)
     enter()
     assert {*texts(Path())} >= {"Snakefile", "conf/eval/default.yaml", "scripts/rank.py", "workflow/rules/one.smk"}
+
+
+def test_a_folder_that_is_not_there_gets_no_workspace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SecateurError, match="typo: no such folder"):
+        at_work(tmp_path / "typo")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_removal_from_mlflow_is_told_and_can_be_tried_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri := f"sqlite:///{tmp_path}/mlflow.db")
+    with tracking._client(uri) as client:
+        client.create_experiment("notes")
+    with monkeypatch.context() as patch:
+        patch.setattr(tracking.sys, "executable", "/bin/false")
+        with pytest.raises(SecateurError, match="mlflow gc"):
+            tracking.forgotten(["notes"])
+    assert tracking.forgotten(["notes"]) == ["notes"]
+    assert tracking.forgotten(["notes"]) == []
 
 
 def test_only_what_evaluate_made_is_forgotten(evaluated):
