@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from secateur import report
 from secateur.evaluation.subsets import MAIN
 from secateur.report.format import MEMORY, named
 from secateur.report.kept import kept_experiments, kept_source, kept_table
@@ -32,7 +33,8 @@ def kept_board(docs: Path, claimed: tuple[int, ...], readers: Sequence[str]) -> 
         name: [source["command"], source["commit"][:10], source["finished"][:10]] for name, source in sources.items()
     }
     data = json.dumps({"rows": rows, "about": about}, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    loader = FileSystemLoader(Path(__file__).parent, encoding="utf-8")
+    folders = [Path(__file__).parent, Path(report.__file__).parent]  # the page's style is the report's
+    loader = FileSystemLoader(folders, encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
     return page.get_template("board.html.j2").render(data=data, colours=COLOURS, count=len(rows))
 

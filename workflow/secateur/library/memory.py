@@ -115,7 +115,7 @@ class Memory:
             )
         self.scorers = {} if self.by_graph else self.options["rankers"].scorers
         self.ranker: Any = None if self.by_graph else ranker_of(self.scorers, ranker, order)
-        if self.ranker and (unfitted := not_fitted_to(self.ranker, self.options["embedder"].model)):
+        if self.ranker and (unfitted := not_fitted_to(self.ranker, self.options["embedder"])):
             LOG.warning(unfitted)
         if self.options["assembly"].is_priced:
             self._check_price("assembly.price")

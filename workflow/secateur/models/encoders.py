@@ -208,10 +208,15 @@ def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     import openvino
     from tokenizers import Tokenizer
 
+    core = openvino.Core()
+    if precision == "bf16" and "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+        raise SecateurError(  # it would be emulated, and a vector would depend on its batch
+            "embedder.engine=openvino_bf16: this CPU does not multiply bfloat16. Fix: embedder.engine=openvino"
+        )
     settings = {"INFERENCE_NUM_THREADS": _threads(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": precision}
     model = remade(
         cache / ("model.xml" if pooled else "token_model.xml"),
-        lambda saved: openvino.Core().compile_model(whole(saved, _seal(saved)), "CPU", settings),
+        lambda saved: core.compile_model(whole(saved, _seal(saved)), "CPU", settings),
         lambda saved: _convert(cfg, saved, pooled),
     )
     file = Path(embedder_folder(cfg.model)) / "tokenizer.json"

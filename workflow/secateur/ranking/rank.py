@@ -124,13 +124,13 @@ def _answerable(questions: pl.DataFrame, unanswerable: tuple[str, ...]) -> np.nd
     return questions.select(pl.col("answer").is_not_null() & ~refused).to_series().to_numpy()
 
 
-def not_fitted_to(ranker: Ranker, model: str) -> str:
+def not_fitted_to(ranker: Ranker, embedder: Any) -> str:
     """That a ranker's weights were fitted with vectors of another embedder; empty where they were not."""
     of = ranker.module.FITTED_WITH
-    if of in (None, model):
+    if of is None or of == embedder.model:
         return ""
     return (
-        f"{ranker.name}: its weights were fitted with vectors of {of}, these are of {model}: its probabilities are not "
+        f"{ranker.name}: its weights were fitted with vectors of {of}, these are of {embedder.model}: its probabilities are not "
         "calibrated"
     )
 
@@ -159,7 +159,7 @@ def rank(
         if ranker.module.check:
             for warning in ranker.module.check(ranker.settings, questions, passages, is_limited) or ():
                 ctx.warn(f"{ranker.name}: {warning}")
-        if unfitted := not_fitted_to(ranker, cfg.embedder.model):
+        if unfitted := not_fitted_to(ranker, cfg.embedder):
             ctx.counts[f"vectors_not_fitted_{ranker.name}"] = 1
             ctx.warn(unfitted)
     questions = questions_of(questions, shard)
