@@ -18,7 +18,7 @@ from secateur.config import compose, plugins
 from secateur.models.embedder import Embedder
 from secateur.ranking.look import Look
 from secateur.ranking.rank import group_of
-from secateur.ranking.second_look import FOLDS, Example, Model, fit, looked
+from secateur.ranking.second_look import FOLDS, Example, Model, fit, gold_places, looked
 
 SETS = ("hotpotqa_train100", "2wikimultihopqa_train500")  # data/lock.yaml
 VIEWS = tuple(product(("paragraph", "sentence"), (True, False)))  # unit of a passage, with titles
@@ -32,13 +32,10 @@ def examples(settings, embedder: Embedder) -> Iterator[tuple[str, Example]]:
         passages, asked = mirrored(compose.option(ROOT / "conf", "dataset", name), name, unit)
         if not titles:
             passages = passages.with_columns(title=pl.lit(None, pl.String))
-        places = {passage: n for n, passage in enumerate(passages["passage_id"])}
-        gold: dict[str, set[int]] = {}
-        for question, passage in asked.evidence.select("question_id", "passage_id").iter_rows():
-            gold.setdefault(question, set()).update([places[passage]] if passage else [])
+        gold = gold_places(passages, asked.evidence)
         look = Look(settings, group_of(passages, embedder.embed), SEED)
         ids = asked.questions["question_id"]
-        example = Example(look, asked.questions["text"].to_list(), [frozenset(gold.get(one, ())) for one in ids])
+        example = Example(look, asked.questions["text"].to_list(), [gold.get(one, frozenset()) for one in ids])
         yield f"{name}, {unit}s{'' if titles else ' without titles'}", example
 
 

@@ -222,6 +222,8 @@ def verify() -> None:
     from secateur.verification.verify import drifted, verified
 
     at_root()
+    if not Path("docs/results").is_dir():
+        raise SecateurError("docs/results: no kept figures here. Fix: call it in a clone of the project")
     for line, wrong in chain(verified(Path("docs")), drifted(Path())):
         print(line, flush=True)
         if wrong:

@@ -15,7 +15,7 @@ from secateur.models.embedder import Embedder
 from secateur.models.locate import locate
 from secateur.ranking.look import Look
 from secateur.ranking.rank import group_of
-from secateur.ranking.second_look import Example, Model, levelled
+from secateur.ranking.second_look import Example, Model, gold_places, levelled
 
 __all__ = ["fit"]
 
@@ -35,16 +35,12 @@ def fit(
     examples = []
     for group in own.passages.partition_by("group_id", maintain_order=True):
         passages = group.sort("doc_id", "position")
-        places = {passage: n for n, passage in enumerate(passages["passage_id"])}
         asked = own.questions.questions.filter(group_id=passages["group_id"][0])
-        gold: dict[str, set[int]] = {}
-        for question, passage in own.questions.evidence.select("question_id", "passage_id").iter_rows():
-            if passage in places:
-                gold.setdefault(question, set()).add(places[passage])
+        gold = gold_places(passages, own.questions.evidence)
         texts = dict(asked.select("question_id", "text").iter_rows())
         named = [question for question in texts if question in gold]
         look = Look(settings, group_of(passages, embedder.embed), option(CONF, "eval", "default").seed)
-        examples.append(Example(look, [texts[q] for q in named], [frozenset(gold[q]) for q in named]))
+        examples.append(Example(look, [texts[q] for q in named], [gold[q] for q in named]))
     count = sum(len(example.questions) for example in examples)
     if count < questions:
         raise SecateurError(

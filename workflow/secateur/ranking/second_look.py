@@ -11,6 +11,7 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from secateur.core.artifacts import atomic
@@ -19,7 +20,7 @@ from secateur.ranking.group import EPS
 from secateur.ranking.look import Look, Seen
 from secateur.ranking.trees import Trees, fitted
 
-__all__ = ["FOLDS", "Example", "Model", "fit", "levelled", "looked"]
+__all__ = ["FOLDS", "Example", "Model", "fit", "gold_places", "levelled", "looked"]
 
 FOLDS = 5
 SETTINGS = {  # small trees and few of them: choosing sets have some hundred questions
@@ -80,6 +81,13 @@ class Example:
     look: Look
     questions: Sequence[str]
     gold: Sequence[frozenset[int]]
+
+
+def gold_places(passages: pl.DataFrame, evidence: pl.DataFrame) -> dict[str, frozenset[int]]:
+    """Question -> the places of its gold passages among some passages, for questions that have any there."""
+    places = passages.select("passage_id").with_row_index("place")
+    found = evidence.select("question_id", "passage_id").join(places, on="passage_id")
+    return {question: frozenset(of) for question, of in found.group_by("question_id").agg("place").iter_rows()}
 
 
 def looked(model: Model, look: Look, question: str, scores: dict[str, NDArray[np.float64]]) -> tuple[Seen, NDArray]:
