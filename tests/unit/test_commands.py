@@ -283,3 +283,11 @@ def test_pages_over_a_broken_store_are_refused_without_a_traceback(project, monk
     Path("mlflow.db").mkdir() if broken == "folder" else Path("mlflow.db").write_text("no store at all\n" * 99)
     said = ended(monkeypatch, capsys, "ui")
     assert "delete mlflow.db, then `secateur track --rebuild`" in said
+
+
+@pytest.mark.parametrize(
+    "command", sorted(command.name or command.callback.__name__ for command in cli.app.registered_commands)
+)
+def test_every_command_says_how_it_is_called(command):
+    said = CliRunner().invoke(app, [command, "--help"], catch_exceptions=False)
+    assert (said.exit_code, "Usage:" in said.stdout) == (0, True)

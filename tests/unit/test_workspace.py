@@ -88,9 +88,22 @@ def test_commands_find_the_workspace_beside_them_and_paths_are_those_of_the_user
     assert capsys.readouterr().err == f"in {workspace.NAME}:\n"
     enter()
     assert Path.cwd() == tmp_path / workspace.NAME
-    monkeypatch.chdir(tmp_path)
-    enter()
-    assert Path.cwd() == tmp_path / workspace.NAME
+    for folder in (tmp_path, tmp_path / "notes"):  # from beside it, and from within a folder beside it
+        folder.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        enter()
+        assert Path.cwd() == tmp_path / workspace.NAME
+
+
+@pytest.mark.parametrize(
+    ("stood", "made"), [(".", "secateur-work"), ("notes", "secateur-work"), ("else", "else/secateur-work")]
+)
+def test_a_workspace_is_made_where_the_user_stands_but_not_in_the_folder(source, tmp_path, monkeypatch, stood, made):
+    for name in ("notes", "else"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / stood)
+    assert at_work(Path(os.path.relpath(tmp_path / "notes"))).resolve() == tmp_path / "notes"
+    assert Path.cwd() == tmp_path / made
 
 
 @pytest.fixture

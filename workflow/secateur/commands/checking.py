@@ -26,7 +26,7 @@ __all__ = ["GAINED", "Folder", "check", "measured_by_answers", "read_folder", "r
 CONF = Path("conf")
 NAMED, CUT = 5, 80  # quotations that a message names, and characters of each
 GAINED = 40  # questions whose answer gain is measured
-Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, .txt or .md documents, or BEIR's files.")]
+Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, documents (Markdown, PDF, ...), or BEIR's files.")]
 
 
 def check(

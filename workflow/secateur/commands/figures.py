@@ -146,7 +146,7 @@ def summary(experiment: Experiment) -> None:
 
 def compare(
     experiment: Experiment,
-    a: Annotated[str, Argument(help="First row: [EXPERIMENT:]SYSTEM[/RANKER].")],
+    a: Annotated[str, Argument(help="First row: SYSTEM or SYSTEM/RANKER, after EXPERIMENT: if it is another's.")],
     b: Annotated[str, Argument(help="Second row, in the same form, or a published row.")],
     metric: Annotated[
         str | None, Option(help="Metric to compare; default: the first claimed metric of both rows.")

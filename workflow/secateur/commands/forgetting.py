@@ -27,7 +27,10 @@ CONF = Path("conf")
 def forget(
     name: Annotated[str, Argument(help="Experiment that `secateur evaluate` made of a folder.")],
     cache: Annotated[
-        bool, Option("--cache", help="Also empty the cache, which holds parts of all texts by their content alone.")
+        bool,
+        Option(
+            "--cache", help="Also empty the cache, paid replies of endpoints included: it holds parts of all texts."
+        ),
     ] = False,
 ) -> None:
     """Remove an evaluated folder's options, results, logs and runs in MLflow. The folder itself stays as it is."""

@@ -52,7 +52,7 @@ def at_root() -> None:
 
 
 def at_work(folder: Path, workspace: Path | None = None) -> Path:
-    """Changes into the workspace for a folder: the one that is named or that the user stands in, else one beside the folder.
+    """Changes into the workspace for a folder: the one that is named or found, else a new one here; beside the folder from within it.
 
     Returns the folder's path from there.
     """
@@ -60,7 +60,8 @@ def at_work(folder: Path, workspace: Path | None = None) -> Path:
     if not folder.is_dir():  # before a workspace is made beside it
         raise SecateurError(f"{folder}: no such folder. Fix: correct the path (docs/data.md)")
     if workspace is not None or not is_root(Path()):
-        enter(workspace or folder.resolve().parent / NAME)
+        inside = Path.cwd() == folder.resolve() or folder.resolve() in Path.cwd().parents
+        enter(workspace or Path(folder.resolve().parent if inside else "") / NAME)
     own_code()
     return as_given(folder)
 
@@ -69,6 +70,7 @@ def current(experiment: str) -> None:
     """Print a note where other code has made an experiment's figures. Raises SecateurError for figures of other settings."""
     from secateur.planning.asked import check_current
 
+    at_root()
     if not (EXPERIMENTS / experiment_named(experiment) / "run.json").exists():
         raise not_run(experiment)
     if Path("workflow/rules").is_dir() and (note := check_current(experiment)):

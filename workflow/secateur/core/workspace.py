@@ -97,14 +97,16 @@ def make(folder: Path) -> None:
 
 
 def enter(named: Path | None = None) -> None:
-    """Changes into a workspace, which is made where it is not there; without a name into ./secateur-work, if it is there.
+    """Changes into a workspace, which is made where it is not there; without a name into secateur-work here or beside this folder.
 
     A clone or a workspace that the process stands in is entered already.
     """
     stood = Path.cwd()
-    folder = stood / named if named else stood / NAME
-    if named is None and (is_root(stood) or not (folder / STAMP).exists()):
-        folder = stood
+    if named is None:
+        near = [] if is_root(stood) else [stood / NAME, stood.parent / NAME]
+        folder = next((place for place in near if (place / STAMP).exists()), stood)
+    else:
+        folder = stood / named
     if named or (folder / STAMP).exists():
         make(folder)
     if folder.resolve() != stood:
