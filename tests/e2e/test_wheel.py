@@ -104,8 +104,10 @@ def test_a_wheel_evaluates_a_folder_without_a_clone_and_forgets_it(unpacked, smo
     # The page names the command that makes it, which is another in a clone.
     assert again.stdout.splitlines()[-1] == "  build_report 1, track_variants 1", again.stdout + again.stderr
     secateur("forget", "notes")
-    left = [path for path in work.rglob("*") if "notes" in path.name or "mine" in path.name]
-    assert left == []
+    options = ("experiment/notes", "dataset/notes", "system/mine", "rankers/mine")
+    made = [*(work / f"conf/{name}.yaml" for name in options), work / "my/mine.py", *work.glob("my/__pycache__/mine.*")]
+    made += [work / "results/notes", work / "results/experiments/notes", *work.glob("logs/*/notes*")]
+    assert [path for path in made if path.exists() or path.is_symlink()] == []
     assert {*(tmp_path / "at/notes").iterdir()} == given
 
 

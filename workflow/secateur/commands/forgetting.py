@@ -89,7 +89,8 @@ def _options(name: str) -> Iterator[Path]:
     written = [path for path in paths if path.exists() and written_here(path)]
     links = [Path(OWN, f"{path.stem}.py") for path in written if path.parent.name == "rankers"]
     yield from written
-    yield from (link for link in links if link.is_symlink())
+    for link in (one for one in links if one.is_symlink()):
+        yield from (link, *Path(OWN, "__pycache__").glob(f"{link.stem}.*.pyc"))
     yield from (path for group in ("dataset", "experiment") if written_here(path := CONF / f"{group}/{name}.yaml"))
 
 
