@@ -57,7 +57,7 @@ def test_the_tutorials_variant_adds_to_what_there_is_and_takes_nothing_away(tmp_
     (project.root / "conf/experiment/quickstart.yaml").write_text(re.sub(r"^axes:.*$", axes.strip(), text, flags=re.M))
     after = systems(project)
     assert before < after
-    assert {"secateur:short", "title_zsum:short", "beam:short", "secateur:paper"} <= after
+    assert {"graph:short", "title_zsum:short", "beam:short", "graph:paper"} <= after
 
 
 @pytest.mark.parametrize("page", ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])

@@ -16,7 +16,7 @@ from secateur.report.table import Column, Row, Table, markdown
 
 __all__ = ["pages", "site_pages"]
 
-PICTURED, SHOWN = "second_look", ("second_look",)  # experiment and systems of the README's picture
+PICTURED, SHOWN = "second_look", ("secateur",)  # experiment and systems of the README's picture
 
 
 def _page(title: str, *parts: str) -> str:
