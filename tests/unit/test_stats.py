@@ -20,6 +20,7 @@ def asked(documents: int, of_each: int = 1, texts: int = 10**6) -> tuple[pl.Data
     """Questions about documents, and their evidence; of `texts` texts."""
     places = range(documents * of_each)
     questions = pl.DataFrame({"question_id": [f"q{n:03}" for n in places], "position": places}).with_columns(
+        type=pl.lit(None, pl.String),
         group_id=pl.lit("g"),
         text=pl.Series([f"Question {n % texts}?" for n in places]),
         cluster_id=pl.Series([f"d{n // of_each:03}" for n in places]),

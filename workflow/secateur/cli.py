@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 import secateur
-from secateur.commands import evaluate, figures, fitting, forgetting, graphs, resuming, running, runs, starting
+from secateur.commands import (
+    drafting,
+    evaluate,
+    figures,
+    fitting,
+    forgetting,
+    graphs,
+    resuming,
+    running,
+    runs,
+    starting,
+)
 from secateur.core.errors import SecateurError, absent, refused
 from secateur.core.events import tell
 from secateur.core.workspace import as_given, enter, is_root, own_code
@@ -27,7 +38,7 @@ PANELS = {
         figures.verify,
     ),
     "Runs": (
-        *(running.run, evaluate.evaluate, evaluate.check, resuming.resume, running.report),
+        *(running.run, evaluate.evaluate, evaluate.check, drafting.questions, resuming.resume, running.report),
         *(runs.why, runs.plan, runs.status),
         *(runs.ui, runs.track, runs.doctor, runs.clean, forgetting.forget),
     ),

@@ -13,7 +13,9 @@ from secateur.config.compose import literal, option
 from secateur.core.errors import SecateurError
 from secateur.datasets.corpus_warnings import corpus_warnings
 from secateur.datasets.language import english_only
+from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.own import FORMS, Own, form_of, read_own
+from secateur.datasets.schema import DRAFTED
 from secateur.datasets.texts import text_files
 from secateur.evaluation.subsets import units_of
 from secateur.evaluation.verdict import missing_data
@@ -21,7 +23,7 @@ from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
 from secateur.stage.contract import SIZES
 
-__all__ = ["GAINED", "Folder", "check", "measured_by_answers", "read_folder", "rooted", "unreadable"]
+__all__ = ["GAINED", "Folder", "check", "measured_by_answers", "read_folder", "read_passages", "rooted", "unreadable"]
 
 CONF = Path("conf")
 NAMED, CUT = 5, 80  # quotations that a message names, and characters of each
@@ -66,7 +68,11 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         yield "evidence", f"{share} stand in no passage, or in several; they count for token recall alone"
         quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
         yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
-    yield "units", _units(own)
+    drafted = questions.filter(pl.col("type").str.starts_with(DRAFTED)).height
+    if drafted < questions.height:
+        yield "units", _units(own)
+    if drafted:
+        yield "drafted", f"{drafted:,} questions, by no person: together one unit, so no verdict rests on them"
     if gained := measured_by_answers(own):
         yield "measured", gained
     documents = passages.group_by("doc_id").agg("text")["text"].to_list()
@@ -120,6 +126,15 @@ def measured_by_answers(own: Own) -> str:
         return ""
     of = f"answer gain of {min(GAINED, answers)} questions, which a language model reads"
     return of if own.has_evidence else f"{of}; without evidence there is no evidence recall"
+
+
+def read_passages(folder: Path) -> tuple[str, pl.DataFrame]:
+    """(form, passages) of a folder that may lack questions. Raises SecateurError with all problems of its files."""
+    folder = folder.resolve()
+    form = form_of(folder)
+    spec = option(CONF, "dataset", FORMS[form][0], rooted(folder)).format
+    files = [Path(f) for f in folder_files(spec, str(folder), "corpus", "custom")]
+    return form, load_corpus(spec, named_files(format_of(spec).CORPUS_FILES, files)).passages
 
 
 def read_folder(folder: Path, settings: str | dict | None = None) -> Own:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from secateur.models.words import share_outside_latin, words
 
-__all__ = ["english_only", "is_foreign", "seems_foreign"]
+__all__ = ["FOREIGN", "english_only", "is_foreign", "seems_foreign"]
 
 FOREIGN = 0.1  # share of letters outside Latin from which a corpus is said to have them
 # English texts have 3 (dialogues) to 12 % of these words, other languages in Latin letters next to none.

@@ -14,6 +14,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.models.words import same_text
 
 __all__ = [
+    "DRAFTED",
     "Cluster",
     "Corpus",
     "Files",
@@ -37,6 +38,7 @@ __all__ = [
     "split_of",
 ]
 
+DRAFTED = "drafted"  # begins the type of a question that no person asked
 TEST_ONLY = frozenset({"locomo", "stem_dev"})
 TRAIN, DEV = 0.6, 0.8  # upper ends of the splits
 SHOWN = 10  # names in a message

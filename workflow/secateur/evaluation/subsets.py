@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from secateur.datasets.schema import DRAFTED
 from secateur.models.words import same_text
 
 __all__ = ["MAIN", "Units", "answered", "members", "of_split", "scored_questions", "units_of"]
@@ -59,17 +60,20 @@ def units_of(questions: pl.DataFrame, evidence: pl.DataFrame, minimum: int) -> U
     """The units of all questions of a data set, so that a subset of few documents changes none.
 
     Documents (conversations) where at least `minimum` have questions with resolved evidence, else questions, where equal ones
-    of a group are one. minimum: the larger of `eval.min_clusters` and `eval.min_units`, so that more data never is less.
+    of a group are one. Drafted questions are together one unit: they were made by one rule, and tell nothing of how people's
+    vary. minimum: the larger of `eval.min_clusters` and `eval.min_units`, so that more data never is less.
     """
     ordered = questions.sort("position").with_columns(
-        same=pl.col("text").map_elements(same_text, return_dtype=pl.String)
+        same=pl.col("text").map_elements(same_text, return_dtype=pl.String),
+        drafted=pl.col("type").str.starts_with(DRAFTED).fill_null(False),
     )
     firsts = ordered.with_columns(first=pl.col("question_id").first().over("group_id", "same"))
-    resolved = firsts.join(evidence.drop_nulls("passage_id"), on="question_id", how="semi")
-    documents = resolved["cluster_id"].n_unique()
+    resolved = firsts.join(evidence.drop_nulls("passage_id"), on="question_id", how="semi").filter(~pl.col("drafted"))
+    documents, unit = resolved["cluster_id"].n_unique(), pl.when("drafted").then(pl.lit(DRAFTED))
     if documents >= minimum:  # in which equal questions of a group stand together
-        return Units(firsts.select("question_id", "cluster_id", first="question_id"), documents, 0)
-    table = firsts.select("question_id", "first", cluster_id="first")
+        table = firsts.select("question_id", unit.otherwise("cluster_id").alias("cluster_id"), first="question_id")
+        return Units(table, documents, 0)
+    table = firsts.select("question_id", "first", unit.otherwise("first").alias("cluster_id"))
     return Units(table, documents, minimum - documents)
 
 

@@ -13,7 +13,7 @@ import regex
 from secateur.models.units import unit_spans
 from secateur.models.words import UNSPACED, WORD_CHARACTER, folded, is_cased
 
-__all__ = ["canonical", "longest_spans", "names_in", "spans_of", "stands_alone"]
+__all__ = ["canonical", "longest_spans", "name_spans", "names_in", "spans_of", "stands_alone"]
 
 _ELIDED = r"\p{Ll}{1,4}['’](?=\p{Lu})"  # the d' of d'Artagnan, the l' of l'Oréal
 _PART = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][\p{{L}}\p{{M}}\p{{N}}--{UNSPACED}]*"
@@ -65,7 +65,7 @@ def names_in(text: str, joins: Set[str], skipped: Set[str]) -> list[str]:
     ['university of ghent', 'ann lee', '2012 olympics']
     """
     text = unicodedata.normalize("NFC", text)
-    spans = list(_spans(text, joins, skipped))
+    spans = list(name_spans(text, joins, skipped))
     if not text.isascii():
         marked = (match.span("name") for match in _MARKED.finditer(text))
         spans = sorted([*spans, *(span for span in marked if not is_cased(text[slice(*span)]))])
@@ -73,7 +73,7 @@ def names_in(text: str, joins: Set[str], skipped: Set[str]) -> list[str]:
     return [name for name in names if len(name) > 1 and not name.replace(" ", "").isdigit()]
 
 
-def _spans(text: str, joins: Set[str], skipped: Set[str]) -> Iterator[tuple[int, int]]:
+def name_spans(text: str, joins: Set[str], skipped: Set[str]) -> Iterator[tuple[int, int]]:
     """Yield (start, end) in characters of each span of capitalised words."""
     tokens = [(m.group(), m.start(), m.end()) for m in _TOKEN.finditer(text)]
     place = 0

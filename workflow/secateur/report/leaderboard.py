@@ -161,15 +161,19 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
     columns = [
         *(Column("row", align="left"), Column(title, figure_of(board.metric.partition("@")[0]).digits)),
         *([Column("tokens", 0)] * bool(sent)),
-        *(Column("minus the best", signed=True), Column("to the best", align="left")),
-        *(Column("minus its best baseline", signed=True), Column("baseline", align="left")),
-        *(Column("to it", align="left"), *([Column("n", 0)] * (len(n) > 1))),
+        *(Column("minus the best", signed=True), Column("verdict", align="left")),
+        *(
+            Column("best baseline", align="left"),
+            Column("minus it", signed=True),
+            Column("verdict on it", align="left"),
+        ),
+        *([Column("n", 0)] * (len(n) > 1)),
     ]
     rows, verdicts = [], []
     for place in board.places:
         line = place.baseline
         to_it = (
-            (Number(line.difference, line.low, line.high), line.baseline, line.verdict) if line else (None, None, None)
+            (line.baseline, Number(line.difference, line.low, line.high), line.verdict) if line else (None, None, None)
         )
         verdicts += [place.best_verdict, to_it[-1] or ""]
         cells = (place.label, place.value, *((place.tokens,) * bool(sent)), place.best, place.best_verdict, *to_it)

@@ -1,0 +1,135 @@
+"""Questions drafted from texts: what each asks, what it rests on, and that no verdict does."""
+
+import json
+
+import polars as pl
+import pytest
+from tests.support.project import ROOT
+
+from secateur.config.compose import option
+from secateur.core.errors import SecateurError
+from secateur.datasets.schema import DRAFTED
+from secateur.evaluation.subsets import units_of
+from secateur.ranking.drafting import drafts
+from secateur.ranking.names import canonical
+
+TEXTS = {
+    ("film", "Harbour Lights"): [
+        "Harbour Lights (1961) is a drama film directed by Ann Lee, which few people saw.",
+        "It was shot in Port Ambrel.",
+        "Nobody knows why.",
+    ],
+    ("lee", "Ann Lee"): ["She was born in Dunmarrow.", "Her brother Tom Lee wrote novels about Dunmarrow."],
+    ("ship", "Castrel (ship)"): ["It was built at Umbershaw Yard."],
+    ("place", "Castrel (village)"): ["It lies near Umbershaw Yard."],
+}
+
+
+def passages(texts=TEXTS, group: str = "all") -> pl.DataFrame:
+    rows = [
+        {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": group, "title": title, "text": text}
+        for (doc, title), own in texts.items()
+        for n, text in enumerate(own)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"title": pl.String})
+
+
+@pytest.fixture(scope="module")
+def words():
+    names = option(ROOT / "conf", "consolidation", "default")
+    return frozenset(names.joins), frozenset(names.skipped)
+
+
+def test_what_one_sentence_says_is_asked_for_at_both_ends_and_a_shared_name_is_described(words):
+    found = {draft.text: (draft.answer, draft.evidence) for draft in drafts(passages(), 100, *words)}
+    assert found == {
+        "Who or what is a drama film directed by Ann Lee?": ("Harbour Lights", ("film:0",)),
+        "Harbour Lights is a drama film directed by what?": ("Ann Lee", ("film:0",)),
+        "Who or what was shot in Port Ambrel?": ("Harbour Lights", ("film:1",)),
+        "Harbour Lights was shot in what?": ("Port Ambrel", ("film:1",)),
+        "Ann Lee was born in what?": ("Dunmarrow", ("lee:0",)),
+        "The one that Harbour Lights is a drama film directed by was born in what?": ("Dunmarrow", ("film:0", "lee:0")),
+        "Who or what is a drama film directed by the one that was born in Dunmarrow?": (
+            "Harbour Lights",
+            ("film:0", "lee:0"),
+        ),
+    }
+
+
+def test_questions_with_several_answers_and_names_of_several_things_are_left_out(words):
+    texts = {("a", "Ann Lee"): ["It was born in Dunmarrow."], ("b", "Bo Lee"): ["It was born in Dunmarrow."]}
+    asked = {draft.text for draft in drafts(passages(texts), 100, *words)}
+    assert asked == {"Ann Lee was born in what?", "Bo Lee was born in what?"}
+    assert not any("Castrel" in draft.text for draft in drafts(passages(), 100, *words))
+
+
+def test_drafts_do_not_name_their_answer_and_do_not_cross_groups(words):
+    lines = (ROOT / "data/toy/articles/passages.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    table = pl.DataFrame(
+        {
+            "passage_id": [row["id"] for row in rows],
+            "doc_id": [row["doc"] for row in rows],
+            "group_id": [str(len(row["doc"]) % 2) for row in rows],
+            "title": [row["title"] for row in rows],
+            "text": [row["text"] for row in rows],
+        }
+    )
+    group = dict(table.select("passage_id", "group_id").iter_rows())
+    made = drafts(table, 60, *words)
+    assert len(made) == 60
+    assert {len(draft.evidence) for draft in made} == {1, 2}
+    for draft in made:
+        assert canonical(draft.answer) not in canonical(draft.text)
+        assert {group[passage] for passage in draft.evidence} == {draft.group}
+    assert [draft.text for draft in drafts(table.reverse(), 60, *words)] == [draft.text for draft in made]
+
+
+def test_drafted_questions_are_one_unit_and_peoples_stay_their_own():
+    kinds = [f"{DRAFTED}, one passage"] * 3 + [None, "mine"]
+    questions = pl.DataFrame(
+        {
+            "question_id": [f"q{n}" for n in range(5)],
+            "text": [f"What is {n}?" for n in range(5)],
+            "group_id": "all",
+            "cluster_id": [f"d{n}" for n in range(5)],
+            "position": range(5),
+            "type": kinds,
+        }
+    )
+    evidence = questions.select("question_id", passage_id="cluster_id")
+    for least, units in ((10, {"q3", "q4"}), (2, {"d3", "d4"})):
+        found = units_of(questions, evidence, least)
+        assert found.documents == 2
+        assert set(found.table["cluster_id"][:3]) == {DRAFTED}
+        assert set(found.table["cluster_id"][3:]) == units
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({("a", None): ["Анна Ли родилась в Москве. " * 30]}, "outside Latin"),
+        ({("a", None): ["Anna Lee wurde in der Stadt Ulm geboren und lebte dort. " * 30]}, "seem not to be English"),
+        ({("a", None): ["it rained and the wind blew."]}, "nothing is drafted"),
+    ],
+)
+def test_what_cannot_be_drafted_is_refused_and_nothing_is_written(tmp_path, texts, said):
+    from secateur.commands.drafting import questions
+
+    rows = ({"id": row["passage_id"], "doc": row["doc_id"], "text": row["text"]} for row in passages(texts).to_dicts())
+    (tmp_path / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(SecateurError, match=said):
+        questions(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["passages.jsonl"]
+
+
+def test_a_file_of_questions_is_not_written_over(tmp_path):
+    from secateur.commands.drafting import questions
+
+    row = {"id": "a", "doc": "a", "text": "Ann Lee was born in Dunmarrow."}
+    (tmp_path / "passages.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    questions(tmp_path, 5)
+    written = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["question"] for line in written] == ["Ann Lee was born in what?"]
+    with pytest.raises(SecateurError, match="not written over"):
+        questions(tmp_path)
