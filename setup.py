@@ -1,12 +1,15 @@
 """What pyproject.toml cannot say: a wheel brings what stands beside the package in the clone: options, rules, stages, toy data."""
 
 import shutil
+import sys
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PARTS = ("Snakefile", "workflow/rules", "scripts", "conf", "profiles", "envs/peers", "data")
+sys.path.insert(0, "workflow")  # a build stands in the root, and knows no package yet
+from secateur.core.workspace import PARTS
+
 UNSEEN = shutil.ignore_patterns("__pycache__", "local.yaml")
 
 

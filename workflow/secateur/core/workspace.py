@@ -14,7 +14,7 @@ from secateur.core.artifacts import read_json, write_json, write_text
 from secateur.core.errors import SecateurError
 from secateur.core.events import tell
 
-__all__ = ["NAME", "OWN", "PACKAGED", "STAMP", "WRITTEN"]
+__all__ = ["NAME", "OWN", "PACKAGED", "PARTS", "STAMP", "WRITTEN"]
 __all__ += ["as_given", "clone", "enter", "is_root", "make", "own_code", "written_here"]
 
 NAME = "secateur-work"  # a workspace's folder, where none is named
