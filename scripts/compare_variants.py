@@ -11,6 +11,11 @@ from secateur.stage.contract import main
 
 def _warn(one: Measured, ctx) -> None:
     units = one.units
+    if units.are_drafted:
+        ctx.warn(
+            f"{one.name}: all questions are drafted, by one rule, so they are one unit, without intervals or a verdict; these "
+            "need questions that people ask"
+        )
     if units.missing and units.documents:
         ctx.warn(
             f"{one.name}: questions are the units, since {units.documents} documents have questions with evidence; intervals "

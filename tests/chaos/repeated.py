@@ -38,8 +38,8 @@ PASSAGES, TURNS = (f"data/toy/{name}_smoke/passages.jsonl" for name in ("documen
 QUESTIONS, ASKED = (f"data/toy/{name}_smoke/questions.jsonl" for name in ("documents", "dialogue"))
 PRINTED = {
     "table": ("table", EXPERIMENT),
-    "compare": ("compare", EXPERIMENT, "graph", "rankers/zsum", "--metric", "evidence_recall@claim"),
-    "show": ("show", EXPERIMENT, "doc-q01", "--system", "graph", "--order", "blind"),
+    "compare": ("compare", EXPERIMENT, "graph_zsum", "rankers/zsum", "--metric", "evidence_recall@claim"),
+    "show": ("show", EXPERIMENT, "doc-q01", "--system", "graph_zsum", "--order", "blind"),
 }
 OTHER = "figures of "  # what a note on figures of other code says
 PROFILE, CORES = ("--profile", f"profiles/{EXPERIMENT}"), ("--cores", "2")  # a failure ends it; that of `run` goes on

@@ -61,7 +61,7 @@ def test_a_mistake_in_the_configuration_ends_snakemake_with_what_is_allowed(mist
     [
         ("smoke", ["retriever.topk=100"], ["retriever.topk=100", "conf/retriever", "'topk'", "top_m", "mean 'top_k'?"]),
         ("smoke", ["retriever.top_k=0"], ["conf/retriever/default.yaml", "retriever.top_k is 0", "[1, inf]"]),
-        ("typo", [], ["conf/experiment/typo.yaml", "'grpah'", "did you mean 'graph'?"]),
+        ("typo", [], ["conf/experiment/typo.yaml", "'grpah_zsum'", "did you mean 'graph_zsum'?"]),
     ],
     ids=["key", "range", "option"],
 )
@@ -75,7 +75,7 @@ def test_a_mistake_in_the_configuration_is_answered_with_what_is_allowed(mistake
 def mistaken(tmp_path_factory):
     """A copy with an experiment file that holds a mistake."""
     project = copy_project(tmp_path_factory.mktemp("mistaken") / "project")
-    text = "title: A mistake\ndatasets: [toy_documents_smoke]\nsystems: [grpah]\naxes: {}\nexclude: []\n"
+    text = "title: A mistake\ndatasets: [toy_documents_smoke]\nsystems: [grpah_zsum]\naxes: {}\nexclude: []\n"
     (project.root / "conf/experiment/typo.yaml").write_text(text)
     return project
 

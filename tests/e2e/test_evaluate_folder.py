@@ -34,7 +34,7 @@ def evaluated(smoke, tmp_path_factory):
     question, (passage, *_) = next(iter(gold.items()))
     context = {"question_id": question, "text": texts[passage], "passages": [passage]}
     (folder.parent / "rag.jsonl").write_text(json.dumps(context) + "\n")
-    (project.root / "conf/experiment/few.yaml").write_text("defaults: [custom, _self_]\nsystems: [bm25, graph]\n")
+    (project.root / "conf/experiment/few.yaml").write_text("defaults: [custom, _self_]\nsystems: [bm25, graph_zsum]\n")
     command = ("evaluate", str(folder), "--name", "mine", "--experiment", "few", "--cores", "1")
     command += ("--ranker", str(folder.parent / "shortest.py"), "--run", str(folder.parent / "x.run"))
     command += ("--contexts", f"myrag={folder.parent / 'rag.jsonl'}")
@@ -46,7 +46,7 @@ def evaluated(smoke, tmp_path_factory):
 def test_every_row_stands_in_the_leaderboard_and_ones_own_are_starred(evaluated):
     project, _, said = evaluated
     board = said.partition("mine, order-blind")[2].partition("\nNext")[0]
-    for name in ("★ x", "★ shortest", "★ myrag", "bm25", "graph"):
+    for name in ("★ x", "★ shortest", "★ myrag", "bm25", "graph_zsum"):
         assert f"\n  {name} " in board
     assert "about 17 more questions are needed for a verdict" in said  # there are three
     page = (project.root / "results/experiments/mine/report.html").read_text()
@@ -58,7 +58,7 @@ def test_they_are_paired_and_shown_like_any_other(evaluated):
     project, *_ = evaluated
     pairs = pl.read_parquet(project.root / "results/experiments/mine/comparisons.parquet")
     assert {"shortest", "x", "myrag"} <= set(pairs["system"]) | set(pairs["baseline"])
-    compared = project.secateur("compare", "mine", "graph", "myrag")
+    compared = project.secateur("compare", "mine", "graph_zsum", "myrag")
     assert compared.returncode == 0, compared.stderr
     for system in ("myrag", "shortest", "x"):
         shown = project.secateur("show", "mine", "doc-q01", "--system", system)

@@ -47,8 +47,8 @@ def asked(smoke) -> dict[str, str]:
 
 LEXICAL = "contexts/lexical/*/all/none/text/default.smollm2/contexts.parquet"
 ROWS = [  # a system, the order, where its contexts stand, the scorer
-    ("graph", "blind", "contexts/graph/*.blind.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
-    ("graph", "aware", "contexts/graph/*.aware.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
+    ("graph_zsum", "blind", "contexts/graph/*.blind.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
+    ("graph_zsum", "aware", "contexts/graph/*.aware.*.default/graph/none/*/default.smollm2/contexts.parquet", "graph"),
     ("beam", "blind", "contexts/graph/*.blind.*.beam/graph/none/*/default.smollm2/contexts.parquet", "graph"),
     ("rankers/title_zsum", "blind", LEXICAL, "title_zsum"),
     ("rankers/bm25_k1.2_b0.75", "aware", LEXICAL, "bm25_k1.2_b0.75+neighbour"),
@@ -103,7 +103,7 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
 
 
 def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):
-    memory = secateur.Memory("graph")
+    memory = secateur.Memory("graph_zsum")
     memory.index(smoke.root / DOCUMENTS)
     passages = dict(tables(smoke, "evidence", "questions/evidence.parquet").select("passage_id", "text").iter_rows())
     gold: dict[str, dict[str, str]] = {}
@@ -124,7 +124,7 @@ def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):
 
 @pytest.fixture(scope="module")
 def memory(smoke) -> secateur.Memory:
-    made = secateur.Memory("graph")
+    made = secateur.Memory("graph_zsum")
     made.index(TEXTS)
     return made
 
@@ -146,7 +146,7 @@ def test_what_is_read_later_is_found_and_what_is_read_again_is_replaced(smoke):
     assert "Ouse" not in made.retrieve("What does the Aire flow into?", 200).text
 
 
-@pytest.mark.parametrize("system", ["graph", "title_zsum", "bm25", "secateur"])
+@pytest.mark.parametrize("system", ["graph_zsum", "title_zsum", "bm25", "secateur"])
 def test_what_was_removed_is_as_if_it_had_never_been_there(smoke, system):
     made, never = secateur.Memory(system), secateur.Memory(system)
     made.index(TEXTS | {"secret": "Ann Alder sold the mill in Leeds to Cob Ltd in May."})
@@ -216,7 +216,7 @@ def test_symbols_are_worth_the_facts_that_they_stand_for(smoke, form):
     gold = {source.passage_id: source.text.strip() for source in plain.retrieve(QUESTION, 60).sources}
     recalls = []
     for kind in ("words", form):
-        made = secateur.Memory("graph", assembly=f"lines+form.kind={kind}")
+        made = secateur.Memory("graph_zsum", assembly=f"lines+form.kind={kind}")
         made.index(TEXTS)
         figures = secateur.evaluate({"q": made.retrieve(QUESTION, 400)}, {"q": QUESTION}, {"q": gold})
         recalls.append(figures.filter(metric="evidence_recall")["value"][0])
@@ -234,14 +234,14 @@ def test_a_system_without_its_reranker_ranks_as_before_it_and_its_parts_can_be_s
 
 
 def test_two_readings_make_the_memory_that_one_makes(smoke):
-    whole, parts = secateur.Memory("graph"), secateur.Memory("graph")
+    whole, parts = secateur.Memory("graph_zsum"), secateur.Memory("graph_zsum")
     whole.index(TEXTS)
     for doc, text in TEXTS.items():
         parts.index({doc: text})
     assert parts.retrieve(QUESTION, 80) == whole.retrieve(QUESTION, 80)
 
 
-@pytest.mark.parametrize("system", ["graph", "title_zsum"])
+@pytest.mark.parametrize("system", ["graph_zsum", "title_zsum"])
 def test_a_memory_that_was_saved_is_the_same_memory(smoke, tmp_path, system):
     made = secateur.Memory(system)
     made.index(TEXTS)
@@ -254,7 +254,7 @@ def test_a_memory_that_was_saved_is_the_same_memory(smoke, tmp_path, system):
         made.save(tmp_path / "kept")
 
 
-@pytest.mark.parametrize("system", ["graph", "title_zsum"])
+@pytest.mark.parametrize("system", ["graph_zsum", "title_zsum"])
 def test_a_memory_of_a_dialogue_reads_who_speaks_as_the_pipeline_does(smoke, tmp_path, system):
     said = [("Ann", "The tax office moved to Leeds."), ("Bob", "I went to Paris."), ("Carol", "I went to Paris.")]
     objects = [{"id": f"p{n}", "text": text, "speaker": name} for n, (name, text) in enumerate(said)]
@@ -334,6 +334,16 @@ def test_what_was_kept_with_other_vectors_is_refused(smoke, tmp_path):
     path = tmp_path / "kept" / "memory.json"
     path.write_text(path.read_text().replace(made.embedder.identity, "another"))
     with pytest.raises(secateur.SecateurError, match="other weights"):
+        secateur.Memory.load(tmp_path / "kept")
+
+
+def test_a_memory_saved_when_its_system_was_another_is_refused(smoke, tmp_path):
+    made = secateur.Memory("graph_zsum")
+    made.index(TEXTS)
+    made.save(tmp_path / "kept")
+    path = tmp_path / "kept" / "memory.json"
+    path.write_text(path.read_text().replace('"graph_zsum"', '"secateur"'))
+    with pytest.raises(secateur.SecateurError, match="was another system"):
         secateur.Memory.load(tmp_path / "kept")
 
 

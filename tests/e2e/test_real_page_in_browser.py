@@ -28,7 +28,7 @@ def test_the_first_screen_has_the_finding_and_the_leaderboard(opened, width):
     assert said.endswith("about 17 more questions are needed for a verdict.")  # there are three
     assert inside(opened, "#finding")["top"] >= 0
     assert inside(opened, "#leaderboard tbody tr")["bottom"] <= HEIGHT
-    assert "graph" in opened.find_element("css selector", "#leaderboard table").text
+    assert "graph_zsum" in opened.find_element("css selector", "#leaderboard table").text
 
 
 @pytest.mark.parametrize("width", WIDTHS)

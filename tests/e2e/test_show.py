@@ -81,8 +81,8 @@ def test_the_order_chooses_the_variant(show, ids):
         (("locomo", "Q"), ["locomo has no system on documents", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (
-            ("smoke", "Q", "--system", "grpah"),
-            ["system 'grpah'", "allowed: rankers, graph", "did you mean 'graph'?"],
+            ("smoke", "Q", "--system", "grpah_zsum"),
+            ["system 'grpah_zsum'", "allowed: rankers, graph_zsum", "did you mean 'graph_zsum'?"],
         ),
         (("smoke", "Q", "--order", "both"), ["--order", "'both' is not one of 'blind'"]),
         (("smoke", "Q", "--dataset", "toy"), ["dataset 'toy'", "allowed: toy_documents_smoke"]),

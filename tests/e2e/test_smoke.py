@@ -21,7 +21,7 @@ from secateur.verification.verify import verified
 
 EXPERIMENT = Path("results/experiments/smoke")
 DOCUMENTS = "toy_documents_smoke"
-OWN = "[rankers, graph]"  # of the smoke run those that need no language model
+OWN = "[rankers, graph_zsum]"  # of the smoke run those that need no language model
 # What a documents run computes without a language model.
 COMPUTED = {"passages", "questions", "evidence", "dataset_statistics"}
 COMPUTED |= {"triples", "entities", "relations", "edges", "lines", "edge_sources", "runs", "run_edges"}
@@ -131,11 +131,11 @@ def test_the_metrics_cover_both_paths(smoke):
     computed = metrics(smoke).filter(~pl.col("published"))
     systems = set(computed.select("dataset", "system").unique().iter_rows())
     assert systems == {
-        *((DOCUMENTS, name) for name in ("rankers", "graph", "beam", "closed_book", "rag_zsum", "remembered")),
+        *((DOCUMENTS, name) for name in ("rankers", "graph_zsum", "beam", "closed_book", "rag_zsum", "remembered")),
         *((DOCUMENTS, name) for name in ("policy", "sessions")),
         *(("toy_dialogue_smoke", name) for name in ("rankers", "ecs:quick")),
     }
-    assert set(computed.filter(system="graph")["order"]) == {"blind", "aware"}
+    assert set(computed.filter(system="graph_zsum")["order"]) == {"blind", "aware"}
     assert {"f1_at_gold", "evidence_recall@64", "token_recall@2048", "tokens@claim"} <= set(computed["metric"])
     assert computed.filter(metric="f1_at_gold")["order"].is_null().all()
     shares = computed.filter(pl.col("metric").str.contains("_(recall|coverage|kept)@"))
@@ -172,7 +172,7 @@ def test_a_list_has_a_row_for_each_ranker_in_each_order(smoke):
 
 def test_answer_gain_is_measured_of_what_has_one_context(smoke):
     gain = metrics(smoke).filter(pl.col("metric") == "answer_gain@256", pl.col("subset") == "all")
-    expected = {("graph", "blind", None), ("graph", "aware", None), ("beam", "blind", None)}
+    expected = {("graph_zsum", "blind", None), ("graph_zsum", "aware", None), ("beam", "blind", None)}
     assert set(gain.select("system", "order", "scorer").iter_rows()) == expected
     assert set(gain["n"]) == {2}
 
@@ -214,7 +214,7 @@ def test_the_report_is_one_page_that_loads_nothing(smoke):
 
 def test_the_report_shows_every_system(smoke):
     text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
-    for word in (DOCUMENTS, "toy_dialogue_smoke", "graph", "zsum"):
+    for word in (DOCUMENTS, "toy_dialogue_smoke", "graph_zsum", "zsum"):
         assert word in text
 
 
@@ -224,13 +224,13 @@ def test_the_report_says_what_each_row_cost(smoke):
     table = text.partition("<h3>What it costs</h3>")[2].partition("<h3>")[0]  # the first data set's
     rows = re.findall('<th scope="row">([^<]+)</th><td>([^<]+)</td><td>([^<]+)</td><td>([^<]+)</td>', table)
     cost = {name: (float(sent.replace(",", "")), float(total.replace(",", ""))) for name, sent, total, _ in rows}
-    aware = ("secateur, order-aware", "beam", "closed_book", "rag_zsum", "remembered", "policy", "sessions")
-    assert set(cost) == {"rankers", "graph", *aware}
+    aware = ("graph_zsum, order-aware", "beam", "closed_book", "rag_zsum", "remembered", "policy", "sessions")
+    assert set(cost) == {"rankers", "graph_zsum", *aware}
     extraction = sum(
         r["cpu_seconds"] for r in own if r["stage"] == "extract_triples" and DOCUMENTS in r["axes"].values()
     )
     assert all(0 < sent <= total for sent, total in cost.values())
-    assert cost["graph"][0] >= extraction - 0.1 > 0
+    assert cost["graph_zsum"][0] >= extraction - 0.1 > 0
     assert cost["policy"][0] > cost["sessions"][0]  # it was learnt
 
 
@@ -337,7 +337,7 @@ def test_your_own_documents_get_figures_and_a_report(smoke, custom):
     own, known = (metrics(p, e).filter(~pl.col("published")) for p, e in ((custom[0], "custom_mine"), (smoke, "smoke")))
     rows = known.filter(
         pl.col("dataset") == DOCUMENTS,
-        pl.col("system").is_in(["rankers", "graph"]),
+        pl.col("system").is_in(["rankers", "graph_zsum"]),
         ~pl.col("metric").str.contains("answer_gain|closed_book"),
     ).with_columns(dataset=pl.lit("custom"))
     assert own.equals(rows)
@@ -349,12 +349,12 @@ def test_a_reranker_a_form_of_the_graph_and_a_policy_in_action_run_beside_it(rer
     """What is too slow for every smoke run."""
     rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {reranker: [pmi_q], assembly: [lines]}")
     rerun.edit("conf/experiment/smoke.yaml", "exclude: [", "exclude: [{order: aware}, ")
-    overrides = 'overrides=["experiment.systems=[graph,rag_zsum,compressed]","dataset.split=test"]'
+    overrides = 'overrides=["experiment.systems=[graph_zsum,rag_zsum,compressed]","dataset.split=test"]'
     done = rerun.snakemake("--profile", "profiles/smoke", "--config", "experiment=smoke", overrides)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = metrics(rerun).filter(~pl.col("published"), pl.col("subset") == "all", pl.col("dataset") == DOCUMENTS)
     gained = set(rows.filter(pl.col("metric") == "answer_gain@256").select("system", "order").iter_rows())
-    systems = ("graph", "graph:pmi_q", "graph:lines")
+    systems = ("graph_zsum", "graph_zsum:pmi_q", "graph_zsum:lines")
     assert gained == {(system, "blind") for system in systems}
     read = dict(rows.filter(pl.col("metric") == "read_tokens").select("system", "value").iter_rows())
     assert set(read) == {"rag_zsum", "compressed"}

@@ -27,8 +27,8 @@ NOT_RUN = {
 }
 SMALL = {  # of conf/experiment/quickstart.yaml
     "datasets: [toy_articles, toy_dialogue]": "datasets: [toy_documents_smoke]",
-    "systems: [bm25, minilm, title_zsum, two_step, named_two_step, secateur, graph, beam, rankers, ecs]": (
-        "systems: [minilm, title_zsum, secateur, graph, beam]"
+    "systems: [bm25, minilm, title_zsum, two_step, named_two_step, secateur, graph_zsum, beam, rankers, ecs]": (
+        "systems: [minilm, title_zsum, secateur, graph_zsum, beam]"
     ),
 }
 
@@ -117,11 +117,13 @@ def test_the_dry_run_names_the_setting_as_the_page_quotes_it(done):
 
 
 def test_the_new_forms_are_added_and_compared(done):
-    assert "graph:short" in said(done, "secateur table quickstart --system graph:short --metric evidence_recall")
+    assert "graph_zsum:short" in said(
+        done, "secateur table quickstart --system graph_zsum:short --metric evidence_recall"
+    )
     plan = said(done, "secateur plan quickstart")
     assert re.search(r"^assemble_contexts +10 ", plan, re.M)  # two forms of five systems
     assert not re.search(r"^(extract_triples|rank_by_graph|rank_passages) ", plan, re.M)
-    assert "graph:short" in said(done, "secateur compare quickstart graph:short secateur")
+    assert "graph_zsum:short" in said(done, "secateur compare quickstart graph_zsum:short graph_zsum")
 
 
 def test_a_folder_of_ones_own_is_checked_before_anything_runs(done):

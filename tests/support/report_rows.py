@@ -12,7 +12,7 @@ def metric(system: str, name: str, value: float, scorer: str | None = None, **ch
     return row | {"low": value - 0.1, "high": value + 0.1, "n": 20, "units": 20} | changes
 
 
-def pair(system: str = "graph", baseline: str = "title_zsum", **changes) -> dict:
+def pair(system: str = "graph_zsum", baseline: str = "title_zsum", **changes) -> dict:
     """A row of `comparisons`: a system above its baseline, not significant after Holm."""
     row = WHOLE | {"metric": CLAIM, "system": system, "baseline": baseline, "baseline_scorer": None, "axis": "ranker"}
     row |= {"difference": 0.1, "low": 0.02, "high": 0.2, "p": 0.03, "p_holm": 0.06, "n": 20, "units": 20}

@@ -52,7 +52,7 @@ def table(name: str, rows: list[dict], path: str) -> None:
 
 def figure(name: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:
     """A row of the table metrics."""
-    return metric("graph", name, value, scorer, subset=subset, n=9, units=9)
+    return metric("graph_zsum", name, value, scorer, subset=subset, n=9, units=9)
 
 
 def ran(top_k: int = 200, value: float = 0.5, finished: str = "2026-01-01T00:01:00+00:00") -> None:
@@ -79,7 +79,7 @@ def note(*systems: str) -> None:
     """What the rule track_variants does."""
     metrics = pl.read_parquet(f"{HOME}/metrics.parquet")
     own = {"dataset": "toy", "order": "blind", "files": [FIGURES]}
-    variants = [own | {"system": system} for system in systems or ("graph",)]
+    variants = [own | {"system": system} for system in systems or ("graph_zsum",)]
     runs = variant_runs("tiny", variants, metrics, records(RESULTS), CONF)
     table("variant_runs", runs.to_dicts(), f"{HOME}/variant_runs.parquet")
 

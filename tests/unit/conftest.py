@@ -20,7 +20,7 @@ def write(tmp_path_factory):
     shutil.copytree(CONF, conf)
     share_options(conf.parent)
 
-    def resolve(datasets="[stem]", systems="[rankers, graph]", axes="{}", exclude="[]", overrides=(), **more):
+    def resolve(datasets="[stem]", systems="[rankers, graph_zsum]", axes="{}", exclude="[]", overrides=(), **more):
         text = f"title: T\ndatasets: {datasets}\nsystems: {systems}\naxes: {axes}\nexclude: {exclude}\n"
         text += "".join(f"{key}: {value}\n" for key, value in more.items())
         name = f"mine{next(numbers)}"

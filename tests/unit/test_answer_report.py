@@ -21,9 +21,9 @@ METRICS = [
     metric("closed_book", "rouge_l", 0.1, **FEW),
     metric("closed_book", "read_tokens", 75.4, **FEW),
     metric("rag_zsum", "rouge_l", 0.25, **FEW),
-    metric("graph", "rouge_l", 0.3, **FEW),
-    metric("graph", "rouge_l", 0.4, order="aware", **FEW),
-    metric("graph", "evidence_recall@64", 0.9, **FEW),
+    metric("graph_zsum", "rouge_l", 0.3, **FEW),
+    metric("graph_zsum", "rouge_l", 0.4, order="aware", **FEW),
+    metric("graph_zsum", "evidence_recall@64", 0.9, **FEW),
 ]
 
 
@@ -44,10 +44,10 @@ def test_each_answering_system_has_a_line_and_one_for_each_order():
 def test_differences_are_shown_with_what_they_are_differences_from():
     apart = {"metric": "rouge_l", "low": -1.0, "high": 1.0, "p_holm": 0.75}
     values = {"rag_zsum": 0.05, "closed_book": 0.2}
-    compared = [pair("graph", name, difference=value, **apart, **FEW) for name, value in values.items()]
+    compared = [pair("graph_zsum", name, difference=value, **apart, **FEW) for name, value in values.items()]
     (part,) = paired_parts("toy", with_enough_data(TABLES["comparisons"].frame(compared), 10))
     assert part["table"].texts() == [
-        ["graph", "rag_zsum", "blind", "all", "+0.050"],
-        ["graph", "closed_book", "blind", "all", "+0.200"],
+        ["graph_zsum", "rag_zsum", "blind", "all", "+0.050"],
+        ["graph_zsum", "closed_book", "blind", "all", "+0.200"],
     ]
     assert "| +0.200 (-1.000 to +1.000; p 0.7500, not enough data; 6 questions in 6 units) |" in markdown(part["table"])

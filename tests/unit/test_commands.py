@@ -74,7 +74,7 @@ def test_latex_takes_the_signs_that_names_have():
     ("args", "near"),
     [
         ("table tiny --metric evidence_recal", "did you mean 'evidence_recall'?"),
-        ("table tiny --system grpah", "did you mean 'graph'?"),
+        ("table tiny --system grpah_zsum", "did you mean 'graph_zsum'?"),
         ("table tiny --sort valeu", "did you mean 'value'?"),
         ("table tinny", "tinny has not been run here. Fix: make run EXPERIMENT=tinny"),
         ("figures tiny --format md", "secateur table tiny"),

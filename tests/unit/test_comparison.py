@@ -80,19 +80,19 @@ def of(found: pl.DataFrame) -> set[tuple]:
 
 BM25 = rows("rankers", "bm25", {"q1": 0.0, "q2": 0.5, "q3": 1.0})
 ZSUM = rows("rankers", "zsum", {"q1": 1.0, "q2": 0.5, "q3": 0.75})
-GRAPH = rows("graph", None, {"q1": 1.0, "q2": 1.0, "q3": 1.0})
+GRAPH = rows("graph_zsum", None, {"q1": 1.0, "q2": 1.0, "q3": 1.0})
 
 
 def test_a_claim_is_each_questions_mean_over_the_budgets_and_needs_every_one():
     parts = [
-        rows("graph", None, {"q1": v, "q2": 1.0}, metric=f"token_recall@{b}")
+        rows("graph_zsum", None, {"q1": v, "q2": 1.0}, metric=f"token_recall@{b}")
         for b, v in ((64, 0.2), (128, 0.6), (512, 0.9))
     ]
     found = claims(frame(*parts), (64, 128), (64,))
     assert dict(found.select("question_id", "value").iter_rows()) == pytest.approx({"q1": 0.4, "q2": 1.0})
     assert found["metric"].unique().to_list() == ["token_recall@claim"]
-    assert claims(frame(rows("graph", None, {"q1": 0.2})), (64, 128), (64,)).is_empty()
-    assert claims(frame(rows("graph", None, {"q1": 90.0}, metric="closed_book")), (64,), (64,)).is_empty()
+    assert claims(frame(rows("graph_zsum", None, {"q1": 0.2})), (64, 128), (64,)).is_empty()
+    assert claims(frame(rows("graph_zsum", None, {"q1": 90.0}, metric="closed_book")), (64,), (64,)).is_empty()
 
 
 def test_answer_gain_is_claimed_over_the_budgets_at_which_it_is_measured():
@@ -110,7 +110,7 @@ def test_value_is_the_mean_over_a_rows_own_questions_and_n_their_number():
         ("rankers", "bm25"): (0.5, 3),
         ("rankers", "bm25+answer"): (0.5, 2),
         ("rankers", "zsum"): (0.75, 3),
-        ("graph", None): (1.0, 3),
+        ("graph_zsum", None): (1.0, 3),
         ("one", None): (0.5, 1),
         ("any", None): (0.5, 3),
     }
@@ -122,7 +122,7 @@ def test_value_is_the_mean_over_a_rows_own_questions_and_n_their_number():
 def test_the_order_of_the_figures_is_of_no_account():
     whole, names = frame(BM25, ZSUM, GRAPH), ["system", "scorer"]
     assert summarise(whole.reverse()).sort(names).equals(summarise(whole).sort(names))
-    known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("graph", ranker="graph")]
+    known = [row("rankers", "bm25", listed=True, ranker="bm25"), row("graph_zsum", ranker="graph")]
     assert compared(known, whole).equals(compared(known, whole.reverse()))
 
 
@@ -131,8 +131,8 @@ def listed(*names: str, suffix: str = "", **changes) -> list[Row]:
     return [row("rankers", name + suffix, listed=True, ranker=name, **changes) for name in names]
 
 
-PLAIN, OURS = row("title_zsum", ranker="title_zsum"), row("graph", ranker="graph")
-DENSE = row("graph:dense", ranker="graph", form="dense")
+PLAIN, OURS = row("title_zsum", ranker="title_zsum"), row("graph_zsum", ranker="graph")
+DENSE = row("graph_zsum:dense", ranker="graph", form="dense")
 PMI_Q, JS, CHANCE = (row("ecs", name, ranker="ecs") for name in ("pmi_q", "js", "pool_random"))
 SIGNED = row("ecs", "signed", aware=True, ranker="ecs")
 
@@ -140,7 +140,7 @@ SIGNED = row("ecs", "signed", aware=True, ranker="ecs")
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
-        ([PLAIN, OURS, DENSE], {("graph", "title_zsum", "ranker"), ("graph:dense", "graph", "form")}),
+        ([PLAIN, OURS, DENSE], {("graph_zsum", "title_zsum", "ranker"), ("graph_zsum:dense", "graph_zsum", "form")}),
         # Rows that differ in no axis or in two are no pair, nor are those of a list among each other.
         ([row("one"), row("same")], set()),
         ([row("one"), row("other", form="dense", reader="gemma")], set()),
@@ -153,7 +153,7 @@ SIGNED = row("ecs", "signed", aware=True, ranker="ecs")
         # A listed row that is the same contexts as a system is not paired twice.
         (
             [*listed("bm25", "title_zsum"), PLAIN, OURS],
-            {("graph", "title_zsum", "ranker"), ("graph", "rankers", "bm25", "ranker")}
+            {("graph_zsum", "title_zsum", "ranker"), ("graph_zsum", "rankers", "bm25", "ranker")}
             | {("title_zsum", "rankers", "bm25", "ranker")},
         ),
         # What sees the answer is compared with its like alone.
@@ -245,11 +245,11 @@ def test_the_best_row_is_one_of_those_that_measure_the_most_questions():
     means = {PLAIN.key: 0.5, OURS.key: 0.9, CHANCE.key: 1.0}
     fewer = {PLAIN.key: 8, OURS.key: 3, CHANCE.key: 8}
     assert [(row.system, best.system) for row, best, _ in to_best(rows, means, fewer)] == [
-        ("graph", "title_zsum"),
+        ("graph_zsum", "title_zsum"),
         ("ecs", "title_zsum"),
     ]
     equal = dict.fromkeys(fewer, 8)
-    assert {best.system for _, best, _ in to_best(rows, means, equal)} == {"graph"}
+    assert {best.system for _, best, _ in to_best(rows, means, equal)} == {"graph_zsum"}
 
 
 def test_a_system_of_one_ranker_keeps_its_axes_whatever_scored_it():
@@ -288,8 +288,8 @@ def test_a_scorer_of_a_list_has_the_axes_of_the_system_that_picks_it():
 
 
 def test_a_difference_is_that_of_the_means_over_the_questions_that_both_have():
-    known = [row("rankers", "zsum", listed=True, ranker="zsum"), row("graph", ranker="graph")]
-    found = compared(known, frame(ZSUM, rows("graph", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})))
+    known = [row("rankers", "zsum", listed=True, ranker="zsum"), row("graph_zsum", ranker="graph")]
+    found = compared(known, frame(ZSUM, rows("graph_zsum", None, {"q1": 1.0, "q3": 1.0, "q9": 0.0})))
     assert found.select("difference", "n", "units").rows() == [(0.125, 2, 2)]
     assert compared(TWO, frame(rows("one", None, {"q1": 1}), rows("two", None, {"q2": 1}))).is_empty()
 

@@ -7,7 +7,13 @@ from secateur.core.tables.catalog import TABLES
 from secateur.report.sections.cost import cost_parts
 from secateur.stage.lineage import costs
 
-FAMILIES = {"graph": "graph", "graph:dense": "graph", "rankers": "lexical", "raptor": "peer", "read": "imported"}
+FAMILIES = {
+    "graph_zsum": "graph",
+    "graph_zsum:dense": "graph",
+    "rankers": "lexical",
+    "raptor": "peer",
+    "read": "imported",
+}
 
 
 def record(stage: str, seconds: float, gigabytes: float, inputs: list[str], **outputs: str) -> dict:
@@ -27,7 +33,7 @@ RECORDS = [
     record("measure_answer_gain", 200, 7, [CONTEXTS, MODEL], question_metrics=GAIN),
     record("train_policy", 1000, 50, ["results/elsewhere"], policy="results/other"),
 ]
-ROW = {"dataset": "toy", "system": "graph", "order": "blind"}
+ROW = {"dataset": "toy", "system": "graph_zsum", "order": "blind"}
 
 
 def test_a_row_costs_all_stages_behind_it_and_its_contexts_those_behind_them():
@@ -68,15 +74,15 @@ def shown(found: list[dict], rows: list[dict] = ()) -> list[dict]:
 
 
 def test_our_own_rows_stand_whole_systems_first_the_cheapest_first():
-    found = [cost("graph:dense", 1.0), cost("graph", 20.04), cost("graph", 30.0, order="aware")]
-    found += [cost("rankers", 2.5, order=None), cost("raptor", 9), cost("read", 1), cost("graph", 9, "other")]
+    found = [cost("graph_zsum:dense", 1.0), cost("graph_zsum", 20.04), cost("graph_zsum", 30.0, order="aware")]
+    found += [cost("rankers", 2.5, order=None), cost("raptor", 9), cost("read", 1), cost("graph_zsum", 9, "other")]
     listed = [tokens("rankers", 228, "bm25"), tokens("rankers", 231, "zsum")]
-    (part,) = shown(found, [*listed, tokens("graph", 230.4)])
+    (part,) = shown(found, [*listed, tokens("graph_zsum", 230.4)])
     assert part["table"].texts() == [
         ["rankers", "2.5", "1,002.5", "0.47", "2.00", "228 to 231"],
-        ["graph", "20.0", "1,020.0", "0.47", "2.00", "230"],
-        ["graph, order-aware", "30.0", "1,030.0", "0.47", "2.00", ""],
-        ["graph:dense", "1.0", "1,001.0", "0.47", "2.00", ""],
+        ["graph_zsum", "20.0", "1,020.0", "0.47", "2.00", "230"],
+        ["graph_zsum, order-aware", "30.0", "1,030.0", "0.47", "2.00", ""],
+        ["graph_zsum:dense", "1.0", "1,001.0", "0.47", "2.00", ""],
     ]
     for svg in part["figures"][0]:
         assert (svg.count("fill: var(--graph)"), svg.count("fill: var(--lexical)")) == (3, 1)  # a dot for each row
@@ -87,5 +93,5 @@ def test_our_own_rows_stand_whole_systems_first_the_cheapest_first():
 
 def test_without_a_record_there_is_no_part_and_without_tokens_no_word_of_them():
     assert shown([]) == shown([cost("raptor", 9)]) == []
-    (part,) = shown([cost("graph", 5)])
+    (part,) = shown([cost("graph_zsum", 5)])
     assert "Tokens" not in part["note"]

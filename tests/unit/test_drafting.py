@@ -16,12 +16,14 @@ from secateur.ranking.names import canonical
 TEXTS = {
     ("film", "Harbour Lights"): [
         "Harbour Lights (1961) is a drama film directed by Ann Lee, which few people saw.",
-        "It was shot in Port Ambrel.",
-        "Nobody knows why.",
+        "Harbour Lights was shot in Port Ambrel.",
+        "It was shown in Leeds.",  # by whom is not said
+        "Farmers crowded into Leeds.",  # no name
+        "Harbour Lights was (not) shown in Ulm.",
     ],
-    ("lee", "Ann Lee"): ["She was born in Dunmarrow.", "Her brother Tom Lee wrote novels about Dunmarrow."],
-    ("ship", "Castrel (ship)"): ["It was built at Umbershaw Yard."],
-    ("place", "Castrel (village)"): ["It lies near Umbershaw Yard."],
+    ("lee", "Ann Lee"): ["Ann Lee was born in Dunmarrow.", "Tom Lee wrote novels about Dunmarrow and her."],
+    ("ship", "Castrel (ship)"): ["Castrel was built at Umbershaw Yard."],
+    ("place", "Castrel (village)"): ["Castrel lies near Umbershaw Yard."],
 }
 
 
@@ -42,25 +44,39 @@ def words():
 
 def test_what_one_sentence_says_is_asked_for_at_both_ends_and_a_shared_name_is_described(words):
     found = {draft.text: (draft.answer, draft.evidence) for draft in drafts(passages(), 100, *words)}
-    assert found == {
+    asked = {
         "Who or what is a drama film directed by Ann Lee?": ("Harbour Lights", ("film:0",)),
         "Harbour Lights is a drama film directed by what?": ("Ann Lee", ("film:0",)),
         "Who or what was shot in Port Ambrel?": ("Harbour Lights", ("film:1",)),
         "Harbour Lights was shot in what?": ("Port Ambrel", ("film:1",)),
         "Ann Lee was born in what?": ("Dunmarrow", ("lee:0",)),
+        "Who or what wrote novels about Dunmarrow?": ("Tom Lee", ("lee:1",)),
+        "Tom Lee wrote novels about what?": ("Dunmarrow", ("lee:1",)),
         "The one that Harbour Lights is a drama film directed by was born in what?": ("Dunmarrow", ("film:0", "lee:0")),
         "Who or what is a drama film directed by the one that was born in Dunmarrow?": (
             "Harbour Lights",
             ("film:0", "lee:0"),
         ),
     }
+    assert found.items() <= asked.items()
+    assert {evidence for _, evidence in found.values()} == {evidence for _, evidence in asked.values()}
+    assert len(found) == 5  # one for each evidence
 
 
-def test_questions_with_several_answers_and_names_of_several_things_are_left_out(words):
-    texts = {("a", "Ann Lee"): ["It was born in Dunmarrow."], ("b", "Bo Lee"): ["It was born in Dunmarrow."]}
+def test_questions_with_several_answers_or_places_and_names_of_several_things_are_left_out(words):
+    texts = {
+        ("a", "Ann Lee"): ["Ann Lee was born in Dunmarrow.", "Ann Lee died in Ulm."],
+        ("b", "Bo Lee"): ["Bo Lee was born in Dunmarrow.", "Ann Lee died in Ulm."],
+    }
     asked = {draft.text for draft in drafts(passages(texts), 100, *words)}
     assert asked == {"Ann Lee was born in what?", "Bo Lee was born in what?"}
-    assert not any("Castrel" in draft.text for draft in drafts(passages(), 100, *words))
+    film = {
+        ("a", "Film A"): ["Film A was directed by Ann Lee."],
+        ("b", "Ann Lee"): ["Ann Lee was born in Port Dunmarrow.", "Film B was directed by Ann Lee."],
+    }
+    assert "Who or what was directed by the one that was born in Port Dunmarrow?" not in {
+        draft.text for draft in drafts(passages(film), 100, *words)
+    }
 
 
 def test_drafts_do_not_name_their_answer_and_do_not_cross_groups(words):
@@ -76,40 +92,56 @@ def test_drafts_do_not_name_their_answer_and_do_not_cross_groups(words):
         }
     )
     group = dict(table.select("passage_id", "group_id").iter_rows())
-    made = drafts(table, 60, *words)
-    assert len(made) == 60
+    made = drafts(table, 30, *words)
+    assert len(made) == 30
     assert {len(draft.evidence) for draft in made} == {1, 2}
     for draft in made:
         assert canonical(draft.answer) not in canonical(draft.text)
-        assert {group[passage] for passage in draft.evidence} == {draft.group}
-    assert [draft.text for draft in drafts(table.reverse(), 60, *words)] == [draft.text for draft in made]
+        assert {group[passage] for passage in draft.evidence} == {draft.rests_on[0].group}
+    assert [draft.text for draft in drafts(table.reverse(), 30, *words)] == [draft.text for draft in made]
 
 
-def test_drafted_questions_are_one_unit_and_peoples_stay_their_own():
-    kinds = [f"{DRAFTED}, one passage"] * 3 + [None, "mine"]
+def asked(*kinds: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    places = range(len(kinds))
     questions = pl.DataFrame(
         {
-            "question_id": [f"q{n}" for n in range(5)],
-            "text": [f"What is {n}?" for n in range(5)],
+            "question_id": [f"q{n}" for n in places],
+            "text": [f"What is {n}?" for n in places],
             "group_id": "all",
-            "cluster_id": [f"d{n}" for n in range(5)],
-            "position": range(5),
-            "type": kinds,
+            "cluster_id": [f"d{n}" for n in places],
+            "position": places,
+            "type": pl.Series(kinds, dtype=pl.String),
         }
     )
-    evidence = questions.select("question_id", passage_id="cluster_id")
-    for least, units in ((10, {"q3", "q4"}), (2, {"d3", "d4"})):
-        found = units_of(questions, evidence, least)
-        assert found.documents == 2
-        assert set(found.table["cluster_id"][:3]) == {DRAFTED}
-        assert set(found.table["cluster_id"][3:]) == units
+    return questions, questions.select("question_id", passage_id="cluster_id")
+
+
+def test_drafted_questions_alone_are_one_unit_and_a_type_of_ones_own_is_not_theirs():
+    drafted = units_of(*asked(*DRAFTED, *DRAFTED), 2)
+    assert drafted.are_drafted
+    assert drafted.table["cluster_id"].n_unique() == 1
+    assert not units_of(*asked("drafted contract", None, None), 2).are_drafted
+    assert units_of(*asked("drafted contract", None, None), 10).table["cluster_id"].n_unique() == 3
+
+
+def test_beside_peoples_questions_drafted_ones_are_left_out_and_counted(tmp_path):
+    from secateur.commands.checking import read_folder
+
+    rows = [{"id": "p", "doc": "p", "text": "Ann Lee was born in Dunmarrow."}]
+    (tmp_path / "passages.jsonl").write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
+    lines = [{"id": str(n), "question": f"Who is {n}?", "evidence": ["p"]} for n in range(3)]
+    for types, left in (((DRAFTED[0], None, DRAFTED[1]), ["1"]), ((DRAFTED[0],) * 3, ["0", "1", "2"])):
+        content = "".join(json.dumps(line | {"type": kind}) + "\n" for line, kind in zip(lines, types, strict=True))
+        (tmp_path / "questions.jsonl").write_text(content, encoding="utf-8")
+        own = read_folder(tmp_path)
+        assert own.questions.questions["question_id"].to_list() == left
+        assert own.questions.counts.get("drafted_left_out", 0) == 3 - len(left)
 
 
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ({("a", None): ["Анна Ли родилась в Москве. " * 30]}, "outside Latin"),
-        ({("a", None): ["Anna Lee wurde in der Stadt Ulm geboren und lebte dort. " * 30]}, "seem not to be English"),
+        ({("a", None): ["Анна Ли родилась в Москве."]}, "nothing is drafted"),
         ({("a", None): ["it rained and the wind blew."]}, "nothing is drafted"),
     ],
 )
@@ -131,5 +163,8 @@ def test_a_file_of_questions_is_not_written_over(tmp_path):
     questions(tmp_path, 5)
     written = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["question"] for line in written] == ["Ann Lee was born in what?"]
+    with pytest.raises(SecateurError, match="not written over"):
+        questions(tmp_path)
+    (tmp_path / "questions.jsonl").rename(tmp_path / "questions.jsonl.gz")
     with pytest.raises(SecateurError, match="not written over"):
         questions(tmp_path)

@@ -14,7 +14,7 @@ from secateur.report.plots.style import LIGHT, saved
 CONFIG = {
     "eval.min_units": 10,
     "eval.claim": [64, 128],
-    "extra.plan": {"families": {"graph": "graph", "plain": "lexical"}},
+    "extra.plan": {"families": {"graph_zsum": "graph", "plain": "lexical"}},
 }
 
 
@@ -24,9 +24,9 @@ def files(root: Path, n: int, units: int) -> dict[str, str]:
     for record in (home / "run.json", home / "report/run.json"):
         write_json(record, {"config": CONFIG})
     of = {"n": n, "units": units, "low": 0.1, "high": 0.9}
-    compared = [pair("graph", "plain", difference=0.3, p=0.001, p_holm=0.001, **of)]
+    compared = [pair("graph_zsum", "plain", difference=0.3, p=0.001, p_holm=0.001, **of)]
     metrics = []
-    for system, value in (("graph", 0.5), ("plain", 0.2)):
+    for system, value in (("graph_zsum", 0.5), ("plain", 0.2)):
         metrics += [metric(system, f"evidence_recall@{at}", value, **of) for at in (64, 128, "claim")]
     rows = {"metrics": metrics, "comparisons": compared, "equal_quality": []}
     tables = [TABLES[name].frame(own) for name, own in rows.items()]
@@ -48,6 +48,6 @@ def test_an_experiment_has_its_differences_and_its_curves_as_files_hollow_over_f
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_equal_figures_are_equal_files(tmp_path, form):
-    dots = [Dot("graph", "graph", 0.1, 0.02, None, "+0.100", "n 40")]
+    dots = [Dot("graph_zsum", "graph", 0.1, 0.02, None, "+0.100", "n 40")]
     first, second = (saved(forest(dots, "difference"), tmp_path / f"{n}.{form}").read_bytes() for n in range(2))
     assert first == second

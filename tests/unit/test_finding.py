@@ -6,9 +6,9 @@ from tests.support.report_rows import CLAIM, metric, pair
 from secateur.core.tables.catalog import TABLES
 from secateur.report.finding import findings, lines, main_metric, sentence, small_print
 
-FAMILIES = {"graph": "graph", "apr": "graph", "title_zsum": "lexical", "rankers": "lexical"}
+FAMILIES = {"graph_zsum": "graph", "apr": "graph", "title_zsum": "lexical", "rankers": "lexical"}
 FAMILIES |= {"oracle_evidence": "control", "ecs": "utility", "myrag": "imported", "mine": "yours"}
-MEANS = {"graph": 0.6, "title_zsum": 0.5}
+MEANS = {"graph_zsum": 0.6, "title_zsum": 0.5}
 
 
 def found(rows: list[dict], pairs: list[dict]):
@@ -22,22 +22,22 @@ def of(means: dict[str, float], *pairs: dict):
 
 BM25 = metric("rankers", CLAIM, 0.55, "bm25")
 OVER_BM25 = pair(baseline="rankers", baseline_scorer="bm25", difference=0.05)
-TURNED = pair("title_zsum", "graph", difference=-0.1, low=None, high=-0.02)
+TURNED = pair("title_zsum", "graph_zsum", difference=-0.1, low=None, high=-0.02)
 OF_GOLD = [pair(), pair(baseline="oracle_evidence"), pair("oracle_evidence")]
 
 
 @pytest.mark.parametrize(
     ("means", "pairs", "expected"),
     [
-        (MEANS, [pair(), OVER_BM25], [("graph", "rankers · bm25", 0.05, 0.02, 0.2)]),
-        (MEANS, [pair(), OVER_BM25 | {"n": 10}], [("graph", "title_zsum", 0.1, 0.02, 0.2)]),  # on fewer questions
-        (MEANS, [TURNED], [("graph", "title_zsum", 0.1, 0.02, None)]),  # whichever row was listed first
+        (MEANS, [pair(), OVER_BM25], [("graph_zsum", "rankers · bm25", 0.05, 0.02, 0.2)]),
+        (MEANS, [pair(), OVER_BM25 | {"n": 10}], [("graph_zsum", "title_zsum", 0.1, 0.02, 0.2)]),  # on fewer questions
+        (MEANS, [TURNED], [("graph_zsum", "title_zsum", 0.1, 0.02, None)]),  # whichever row was listed first
         # Only pairs that differ in the ranker alone count, over all questions, in a metric of findings.
         (MEANS, [pair(axis="form"), pair(metric="evidence_recall@64"), pair(subset="F1")], []),
         # Neither two graphs, nor two plain rankings, nor gold evidence.
         (MEANS | {"apr": 0.6}, [pair(baseline="apr")], []),
         (MEANS, [pair("title_zsum", "rankers", baseline_scorer="bm25")], []),
-        (MEANS | {"oracle_evidence": 0.9}, OF_GOLD, [("graph", "title_zsum", 0.1, 0.02, 0.2)]),
+        (MEANS | {"oracle_evidence": 0.9}, OF_GOLD, [("graph_zsum", "title_zsum", 0.1, 0.02, 0.2)]),
     ],
 )
 def test_a_line_is_a_systems_difference_to_the_best_plain_ranking_of_its_kind(means, pairs, expected):
@@ -52,9 +52,9 @@ LOWER = pair(difference=-0.1, low=-0.2, high=-0.02, p_holm=0.01)
 @pytest.mark.parametrize(
     ("own", "said", "verdict"),
     [
-        (pair(p_holm=0.004, n=40), f"graph holds more evidence than {{}}: {UP}, n = 40.", "significant at .05"),
-        (LOWER, f"graph holds less evidence than {{}}: {DOWN}, n = 20.", "significant at .05"),
-        (pair(p_holm=1.0), f"graph and {{}} do not differ significantly in evidence after Holm: {UP}, unadjusted, n = 20.",
+        (pair(p_holm=0.004, n=40), f"graph_zsum holds more evidence than {{}}: {UP}, n = 40.", "significant at .05"),
+        (LOWER, f"graph_zsum holds less evidence than {{}}: {DOWN}, n = 20.", "significant at .05"),
+        (pair(p_holm=1.0), f"graph_zsum and {{}} do not differ significantly in evidence after Holm: {UP}, unadjusted, n = 20.",
          "not significant (unadjusted interval) at .05"),
     ],
 )  # fmt: skip
@@ -62,7 +62,7 @@ def test_the_sentence_states_the_difference_and_the_small_print_its_test(own, sa
     made = of(MEANS, own)
     assert sentence("toy", made) == "toy: " + said.format("the best baseline (title_zsum)")
     of_test = f"after Holm (p {own['p_holm']:.4f}), {own['n']} questions in 20 units, 64 to 512 tokens."
-    assert small_print(made, [64, 512]) == f"graph minus title_zsum: {verdict} {of_test}"
+    assert small_print(made, [64, 512]) == f"graph_zsum minus title_zsum: {verdict} {of_test}"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_of_too_little_the_difference_is_stated_without_a_verdict(n, units, more
     ],
 )
 def test_the_sentence_is_about_what_is_significantly_ahead_rather_than_higher(pairs):
-    assert sentence("toy", of(MEANS | {"apr": 0.9}, *pairs)).startswith("toy: graph ")
+    assert sentence("toy", of(MEANS | {"apr": 0.9}, *pairs)).startswith("toy: graph_zsum ")
 
 
 def test_what_sees_the_answer_is_not_what_the_sentence_is_about():
@@ -110,7 +110,7 @@ AT = {name: f"{name}_recall@myrag" for name in ("evidence", "token")}
 
 def of_myrag(*pairs: dict):
     """The findings of an experiment with contexts made elsewhere, under the name myrag."""
-    names = ("myrag", "mine", "graph", "title_zsum")
+    names = ("myrag", "mine", "graph_zsum", "title_zsum")
     rows = [metric(s, m, 0.5) for s in names for m in (CLAIM, *AT.values())]
     rows += [metric(s, f"tokens@{at}", 251.0) for s in names for at in ("claim", "myrag")]
     tables = (TABLES[n].frame(r) for n, r in (("metrics", rows), ("comparisons", pairs)))
@@ -137,13 +137,13 @@ def test_the_finding_is_at_the_tokens_of_a_row_that_was_made_elsewhere(pairs, me
 
 def test_the_finding_is_about_the_users_row_and_stands_beside_our_best_one():
     lower = pair("myrag", metric=AT["evidence"], difference=-0.2, low=-0.3, high=-0.1, p_holm=0.01)
-    ours = pair("myrag", "graph", metric=AT["evidence"], difference=-0.3, low=-0.4, high=-0.2, p_holm=0.2)
+    ours = pair("myrag", "graph_zsum", metric=AT["evidence"], difference=-0.3, low=-0.4, high=-0.2, p_holm=0.2)
     ((_, made, said),) = of_myrag(pair(metric=AT["evidence"], p_holm=0.001), lower, ours)
     assert said.startswith("toy: myrag holds less evidence than the best baseline (title_zsum): −0.200, ")
     assert said.endswith(
-        " Minus our best row (graph): −0.300, 95 % CI −0.400 to −0.200, unadjusted, not significant (unadjusted interval)."
+        " Minus our best row (graph_zsum): −0.300, 95 % CI −0.400 to −0.200, unadjusted, not significant (unadjusted interval)."
     )
-    assert [line.name for line in made] == ["myrag", "graph"]
+    assert [line.name for line in made] == ["myrag", "graph_zsum"]
 
 
 def test_each_row_of_the_user_has_a_sentence():

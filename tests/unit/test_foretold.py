@@ -39,7 +39,7 @@ def test_answers_and_verdicts_of_an_endpoint_are_counted_for_each_row_at_its_bud
 
 
 def test_rows_that_share_a_job_pay_once():
-    one, two = (asked("apr_figure4", TOY, f"experiment.systems=[{name}]") for name in ("apr_llm", "apr_llm,secateur"))
+    one, two = (asked("apr_figure4", TOY, f"experiment.systems=[{name}]") for name in ("apr_llm", "apr_llm,graph_zsum"))
     assert one.asked["gpt-4o-mini", "extraction"] == two.asked["gpt-4o-mini", "extraction"]
 
 

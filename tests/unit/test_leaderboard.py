@@ -12,8 +12,8 @@ from secateur.evaluation.comparison import Row, to_best
 from secateur.report.kept import write_kept
 from secateur.report.leaderboard import board_table, boards, embedded, title_of
 
-FAMILIES = {"graph": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
-MEANS = {"bm25": 0.5, "graph": 0.6, "mine": 0.4, "myrag": 0.55, "gold": 1.0}
+FAMILIES = {"graph_zsum": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
+MEANS = {"bm25": 0.5, "graph_zsum": 0.6, "mine": 0.4, "myrag": 0.55, "gold": 1.0}
 
 
 SIZES = {"n": 40, "units": 20}
@@ -31,8 +31,8 @@ def below(system: str, baseline: str, axis: str, **changes) -> dict:
 
 def made(metrics=None, leaders=None, pairs=None, first=()):
     metrics = metrics or [mean(*one) for one in MEANS.items()]
-    pairs = pairs or [below(name, "bm25", "ranker") for name in ("graph", "mine", "myrag")]
-    leaders = leaders or [below(name, "graph", "best") for name in MEANS if name != "graph"]
+    pairs = pairs or [below(name, "bm25", "ranker") for name in ("graph_zsum", "mine", "myrag")]
+    leaders = leaders or [below(name, "graph_zsum", "best") for name in MEANS if name != "graph_zsum"]
     tables = {"metrics": metrics, "comparisons": pairs, "leaders": leaders}
     return list(boards(*(TABLES[name].frame(rows) for name, rows in tables.items()), FAMILIES, 10, first))
 
@@ -40,7 +40,7 @@ def made(metrics=None, leaders=None, pairs=None, first=()):
 def test_every_row_stands_on_it_the_best_first_controls_last_and_the_users_starred():
     (board,) = made()
     table = board_table(board, (64, 512))
-    assert [row.cells[0] for row in table.rows] == ["graph", "★ myrag", "bm25", "★ mine", "gold"]
+    assert [row.cells[0] for row in table.rows] == ["graph_zsum", "★ myrag", "bm25", "★ mine", "gold"]
     assert [row.cells[3] for row in table.rows] == ["the best", *["significant"] * 4]
     assert [row.cells[4] for row in table.rows] == ["bm25", "bm25", None, "bm25", None]
     assert table.caption == "toy, order-blind, mean of 64 to 512 tokens, n 40. ★ yours."
@@ -48,7 +48,7 @@ def test_every_row_stands_on_it_the_best_first_controls_last_and_the_users_starr
 
 @pytest.mark.parametrize("little", [{"n": 15, "units": 15}, {"n": 50, "units": 9}])
 def test_with_few_questions_means_and_intervals_stay_and_the_verdict_is_withheld(little):
-    (board,) = made(leaders=[below(name, "graph", "best", **little) for name in MEANS if name != "graph"])
+    (board,) = made(leaders=[below(name, "graph_zsum", "best", **little) for name in MEANS if name != "graph_zsum"])
     row = board_table(board, (64, 512)).rows[1]
     assert (row.cells[1].low, row.cells[2].value, row.cells[3]) == (pytest.approx(0.45), -0.1, "not enough data")
 
@@ -56,22 +56,22 @@ def test_with_few_questions_means_and_intervals_stay_and_the_verdict_is_withheld
 def test_a_row_of_few_questions_leads_neither_the_board_nor_the_choice_of_the_metric():
     """Contexts of 64 tokens exist for short texts alone, and their mean over budgets is of these."""
     at = "evidence_recall@256"
-    means = [mean("bm25", 0.9), mean("graph", 0.95), mean("myrag", 1.0) | {"n": 3}]
+    means = [mean("bm25", 0.9), mean("graph_zsum", 0.95), mean("myrag", 1.0) | {"n": 3}]
     means += [row | {"metric": at, "n": 40} for row in means]
     own = [below("myrag", "bm25", "ranker") | {"n": 3}, below("myrag", "bm25", "ranker", metric=at)]
-    others = [below("graph", "bm25", "ranker", metric=metric) for metric in (CLAIM, at)]
-    best = [below(name, "graph", "best", metric=metric) for metric in (CLAIM, at) for name in ("bm25", "myrag")]
+    others = [below("graph_zsum", "bm25", "ranker", metric=metric) for metric in (CLAIM, at)]
+    best = [below(name, "graph_zsum", "best", metric=metric) for metric in (CLAIM, at) for name in ("bm25", "myrag")]
     first, second = made(means, best, [*own, *others])
     assert (first.metric, second.metric) == (at, CLAIM)
     table = board_table(second, (64, 512))
-    assert [row.cells[0] for row in table.rows] == ["graph", "bm25", "★ myrag"]
+    assert [row.cells[0] for row in table.rows] == ["graph_zsum", "bm25", "★ myrag"]
     assert (table.columns[-1].head, table.rows[-1].cells[-1].value) == ("n", 3)
 
 
 def test_a_board_for_each_metric_and_order_the_main_metric_first():
     rows = [mean(*one) for one in MEANS.items()]
     more = [row | {"metric": "token_recall@64"} for row in rows] + [row | {"order": "aware"} for row in rows]
-    leaders = [below("bm25", "graph", "best", metric=name) for name in (CLAIM, "token_recall@64")]
+    leaders = [below("bm25", "graph_zsum", "best", metric=name) for name in (CLAIM, "token_recall@64")]
     found = made([*more, *rows], leaders)
     expected = [(CLAIM, "blind"), (CLAIM, "aware"), ("token_recall@64", "blind")]
     assert [(board.metric, board.order) for board in found] == expected
@@ -80,7 +80,7 @@ def test_a_board_for_each_metric_and_order_the_main_metric_first():
         ("evidence recall", "mean of 64 to 512 tokens"),
         ("token recall", "within 64 tokens"),
     ]
-    assert data[0]["rows"][0][0] == ["graph", ""]
+    assert data[0]["rows"][0][0] == ["graph_zsum", ""]
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,14 @@ def test_what_stands_behind_a_metric_is_a_rank_or_tokens_by_the_metric_not_by_it
 
 
 def test_a_row_that_shares_no_question_with_the_best_is_not_called_the_best():
-    (board,) = made(leaders=[below(name, "graph", "best") for name in ("bm25", "mine", "gold")])
+    (board,) = made(leaders=[below(name, "graph_zsum", "best") for name in ("bm25", "mine", "gold")])
     verdicts = {row.cells[0]: row.cells[3] for row in board_table(board, (64, 512)).rows}
-    assert (verdicts["graph"], verdicts["★ myrag"], verdicts["bm25"]) == ("the best", "", "significant")
+    assert (verdicts["graph_zsum"], verdicts["★ myrag"], verdicts["bm25"]) == ("the best", "", "significant")
 
 
 def test_the_data_set_of_the_finding_comes_first():
     rows = [mean(*one) | {"dataset": name} for name in ("a", "b") for one in MEANS.items()]
-    leaders = [below("bm25", "graph", "best") | {"dataset": name} for name in ("a", "b")]
+    leaders = [below("bm25", "graph_zsum", "best") | {"dataset": name} for name in ("a", "b")]
     assert [board.dataset for board in made(rows, leaders)] == ["a", "b"]
     assert [board.dataset for board in made(rows, leaders, first=["b"])] == ["b", "a"]
 

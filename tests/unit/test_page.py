@@ -28,7 +28,7 @@ def told(rows: list[dict]) -> pl.DataFrame:
     return with_enough_data(named(table("metrics", rows)), 10)
 
 
-FAMILIES = {"graph": "graph", "graph:dense": "graph", "apr": "graph"}
+FAMILIES = {"graph_zsum": "graph", "graph_zsum:dense": "graph", "apr": "graph"}
 FAMILIES |= {"title_zsum": "lexical", "rankers": "lexical"}
 
 
@@ -36,23 +36,27 @@ FAMILIES |= {"title_zsum": "lexical", "rankers": "lexical"}
 
 
 def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
-    rows = [pair("graph", "title_zsum"), pair("graph:dense", "graph", axis="form"), pair("apr", "title_zsum")]
-    rows += [pair("graph", "title_zsum", metric="answer_gain@claim")]
+    rows = [
+        pair("graph_zsum", "title_zsum"),
+        pair("graph_zsum:dense", "graph_zsum", axis="form"),
+        pair("apr", "title_zsum"),
+    ]
+    rows += [pair("graph_zsum", "title_zsum", metric="answer_gain@claim")]
     parts = paired_parts("toy", with_enough_data(table("comparisons", rows), 10))
     assert [part["title"] for part in parts] == ["Paired differences: ranker", "Paired differences: form"]
     names = [line[:2] for line in parts[0]["table"].texts()]
-    assert names == [["graph", "title_zsum"], ["apr", "title_zsum"]]
+    assert names == [["graph_zsum", "title_zsum"], ["apr", "title_zsum"]]
 
 
 # --- recall and gain -----------------------------------------------------------------------------
 
 
 def test_the_tokens_that_were_used_stand_beside_each_budget():
-    rows = [metric("graph", f"evidence_recall@{budget}", 0.5) for budget in (64, 128)]
-    _, part = recall_parts("toy", told([*rows, metric("graph", "tokens@64", 60.4)]), "blind")
+    rows = [metric("graph_zsum", f"evidence_recall@{budget}", 0.5) for budget in (64, 128)]
+    _, part = recall_parts("toy", told([*rows, metric("graph_zsum", "tokens@64", 60.4)]), "blind")
     assert part["table"].heads == ["system", "64 tokens", "128 tokens"]
     shown = markdown(part["table"]).splitlines()[-1]
-    assert shown == "| graph | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
+    assert shown == "| graph_zsum | 0.500 (0.400 to 0.600; 60 used) | 0.500 (0.400 to 0.600) |"
 
 
 @pytest.mark.parametrize(
@@ -63,20 +67,22 @@ def test_the_tokens_that_were_used_stand_beside_each_budget():
     ],
 )
 def test_a_mean_of_fewer_questions_or_with_the_answer_is_never_bold(other, shown):
-    rows = [metric("graph", "evidence_recall@64", 0.5), metric("beam", "evidence_recall@64", 0.4)]
+    rows = [metric("graph_zsum", "evidence_recall@64", 0.5), metric("beam", "evidence_recall@64", 0.4)]
     rows += [metric("other", "evidence_recall@64", 0.9, **other)]
     drawn, part = recall_parts("toy", told(rows), "blind")
     lines = markdown(part["table"]).splitlines()
     assert any(line.startswith(shown) for line in lines)
-    assert "| graph | **0.500** (0.400 to 0.600) |" in lines
+    assert "| graph_zsum | **0.500** (0.400 to 0.600) |" in lines
     assert ("Not drawn: other." in drawn["note"]) == ("n" in other)
 
 
 def test_gains_stand_by_budget_then_their_controls():
     values = {"closed_book": -3.0, "answer_gain@128": 0.2, "answer_gain@64": 0.1, "answer_gain@claim": 0.15}
     values |= {"answer_gain_own@64": 0.1, "answer_gain_shuffled@64": 0.0}
-    drawn, part = gain_parts("toy", told([metric("graph", name, value) for name, value in values.items()]), "blind", {})
-    assert "graph" in drawn["figures"][0][0]
+    drawn, part = gain_parts(
+        "toy", told([metric("graph_zsum", name, value) for name, value in values.items()]), "blind", {}
+    )
+    assert "graph_zsum" in drawn["figures"][0][0]
     expected = ["system", "64 tokens", "128 tokens", "another question's, 64", "above it, 64", "closed book"]
     assert part["table"].heads == expected
 
@@ -102,8 +108,8 @@ def drawn(name: str, rows: list[dict], pairs: list[dict], **more) -> str:
 
 
 def test_the_primary_family_stands_before_the_leaderboards():
-    rows = [metric(s, CLAIM, 0.5) for s in ("graph", "title_zsum")]
-    pairs = [pair("graph", "title_zsum"), pair("graph", "title_zsum", axis="primary", p=0.02, p_holm=0.024)]
+    rows = [metric(s, CLAIM, 0.5) for s in ("graph_zsum", "title_zsum")]
+    pairs = [pair("graph_zsum", "title_zsum"), pair("graph_zsum", "title_zsum", axis="primary", p=0.02, p_holm=0.024)]
     shown = drawn("tiny", rows, pairs).partition("<body")[2]
     family = shown.partition('id="primary"')[2].partition('<div id="leaderboard">')[0]
     assert "tests that the experiment declares (1)" in family
@@ -118,10 +124,10 @@ DRAWN = "stroke: var(--graph)"  # a line or a dot of a system of the graph
 def small(n: int, units: int) -> str:
     """A page whose figures all rest on so little."""
     own = {"n": n, "units": units}
-    values = {"graph": 0.9, "title_zsum": 0.2}
+    values = {"graph_zsum": 0.9, "title_zsum": 0.2}
     names = [f"{name}@{b}" for name in ("evidence_recall", "token_recall", "answer_gain") for b in (64, 128, "claim")]
     rows = [metric(s, name, v) | own for s, v in values.items() for name in (*names, "rouge_l")]
-    pairs = [pair("graph", "title_zsum", metric=m, p_holm=0.0001, **own) for m in ("rouge_l", CLAIM)]
+    pairs = [pair("graph_zsum", "title_zsum", metric=m, p_holm=0.0001, **own) for m in ("rouge_l", CLAIM)]
     return drawn("tiny", rows, pairs).partition("<body")[2]
 
 
@@ -179,7 +185,7 @@ def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how
     made = browsed([toy], 3_000_000)
     (one,) = made["sets"]
     assert 1_000 < len(one["questions"]) < one["of"] == 10_000
-    page = drawn("tiny", [metric("graph", CLAIM, 0.5)], [], browsed=made)
+    page = drawn("tiny", [metric("graph_zsum", CLAIM, 0.5)], [], browsed=made)
     assert len(page.encode()) < 3_500_000
     assert f"{len(one['questions'])} of 10000 questions, contexts within 512 tokens, drawn by hash" in page
     assert browsed([toy], 3_000_000) == made
@@ -188,8 +194,8 @@ def test_ten_thousand_questions_stay_within_the_bytes_allowed_and_it_is_said_how
 def test_a_questions_own_words_end_no_script_and_a_limit_is_told():
     hostile = questions(1, "</script><script>alert(1)</script>")
     empty = (TABLES[name].empty() for name in ("contexts", "question_metrics"))
-    toy = Set("toy", {"graph": Traces(*hostile, *empty)}, 512)
-    page = drawn("tiny@20", [metric("graph", CLAIM, 0.5)], [], browsed=browsed([toy]))
+    toy = Set("toy", {"graph_zsum": Traces(*hostile, *empty)}, 512)
+    page = drawn("tiny@20", [metric("graph_zsum", CLAIM, 0.5)], [], browsed=browsed([toy]))
     assert "alert(1)" in page
     assert "<script>alert" not in page
     assert "LIMIT=20: only the first 20 questions" in page

@@ -207,11 +207,11 @@ def test_ecs_scores_every_candidate_by_itself(name):
 
 
 def test_a_system_takes_the_experiments_options_and_the_command_line_has_the_last_word(write):
-    options = "{all: {reader: gemma3_270m}, graph: {embedder: bge_large}, secateur: {embedder: minilm}}"
-    given = {"systems": "[bm25, beam, graph]", "options": options}
+    options = "{all: {reader: gemma3_270m}, graph: {embedder: bge_large}, graph_zsum: {embedder: minilm}}"
+    given = {"systems": "[bm25, beam, graph_zsum]", "options": options}
     found = {v.system: (v["reader"], v["embedder"]) for v in write(**given)}
     expected = {"bm25": ("gemma3_270m", "minilm"), "beam": ("gemma3_270m", "bge_large")}
-    expected |= {"graph": ("gemma3_270m", "minilm")}
+    expected |= {"graph_zsum": ("gemma3_270m", "minilm")}
     assert found == expected
     assert {v["reader"] for v in write(**given, overrides=("system.reader=smollm2",))} == {"smollm2"}
 

@@ -42,11 +42,11 @@ def test_a_ranker_that_a_system_picks_is_smoothed_where_the_order_is_known(write
 
 
 def test_a_graph_is_written_from_where_the_form_needs_one(write):
-    found = write(systems="[title_zsum, graph]", axes="{assembly: [lines, {form: dense}]}")
+    found = write(systems="[title_zsum, graph_zsum]", axes="{assembly: [lines, {form: dense}]}")
     books = {v.system: v["book"] for v in found if v.order == "aware"}
     own = "openie.minilm.default.aware.default"
     expected = {"title_zsum": "text", "title_zsum:lines": own, "title_zsum:dense": "text"}
-    expected |= {"graph": "text", "graph:lines": "own", "graph:dense": "text"}
+    expected |= {"graph_zsum": "text", "graph_zsum:lines": "own", "graph_zsum:dense": "text"}
     assert books == expected
 
 
@@ -67,17 +67,17 @@ def test_changed_keys_are_of_the_systems_own_option_and_name_the_row(write):
 
 
 def test_an_option_with_changed_keys_may_be_named_for_every_system(write):
-    found = write(axes="{retriever: [paper+w_dense=2]}", systems="[graph, beam]", exclude="[{order: aware}]")
+    found = write(axes="{retriever: [paper+w_dense=2]}", systems="[graph_zsum, beam]", exclude="[{order: aware}]")
     assert {v["retriever"] for v in found if v.system.endswith(":w_dense=2")} == {"paper+w_dense=2"}
 
 
 def test_a_crossed_axis_is_varied_in_every_other_variant_too(write):
     axes = "{assembly: [{form: dense}, lines], reranker: [pmi_q], reader: [gemma3_270m, smollm2]}"
-    found = write(axes=axes, crossed="[reader]", systems="[graph]")
-    alone = ["graph", "graph:dense", "graph:lines", "graph:pmi_q"]
+    found = write(axes=axes, crossed="[reader]", systems="[graph_zsum]")
+    alone = ["graph_zsum", "graph_zsum:dense", "graph_zsum:lines", "graph_zsum:pmi_q"]
     under = ["gemma3_270m", "dense+gemma3_270m", "lines+gemma3_270m", "pmi_q+gemma3_270m"]
-    assert list(dict.fromkeys(v.system for v in found)) == [*alone, *(f"graph:{one}" for one in under)]
-    both = next(v for v in found if v.system == "graph:pmi_q+gemma3_270m")
+    assert list(dict.fromkeys(v.system for v in found)) == [*alone, *(f"graph_zsum:{one}" for one in under)]
+    both = next(v for v in found if v.system == "graph_zsum:pmi_q+gemma3_270m")
     assert (both["reranker"], both["lm"], both["assembly"]) == ("pmi_q", "gemma3_270m", "default")
 
 
@@ -89,13 +89,17 @@ def test_the_budget_of_answers_is_an_axis_of_a_row(write):
 
 def test_any_ranker_takes_any_form_and_any_reranker(write):
     forms = [name for name in names(CONF, "assembly") if name not in ("default", "priced", "priced_mean")]
-    found = {v.system for v in write(axes=f"{{assembly: {forms}, reranker: [pmi_q]}}", systems="[title_zsum, graph]")}
+    found = {
+        v.system for v in write(axes=f"{{assembly: {forms}, reranker: [pmi_q]}}", systems="[title_zsum, graph_zsum]")
+    }
     own = {"", ":pmi_q", *(f":{name}" for name in forms)} - {":sent"}  # only another system has a text that it sent
-    assert found == {system + name for system in ("title_zsum", "graph") for name in own}
+    assert found == {system + name for system in ("title_zsum", "graph_zsum") for name in own}
 
 
 def test_a_peer_says_who_answers_its_calls_and_knows_the_order_of_the_text(write):
-    found = write(axes="{assembly: [sent], service: [released], peer: [lightrag_top5]}", systems="[lightrag, graph]")
+    found = write(
+        axes="{assembly: [sent], service: [released], peer: [lightrag_top5]}", systems="[lightrag, graph_zsum]"
+    )
     peers = {v.system: v for v in found if v["family"] == "peer"}
     assert set(peers) == {
         *("lightrag:controlled", "lightrag:controlled+sent", "lightrag:released", "lightrag:controlled+lightrag_top5")
@@ -143,11 +147,11 @@ def test_a_command_on_results_reads_them_as_they_were_made(tmp_path):
 
 
 def test_what_answers_only_has_rows_on_documents_whose_questions_are_answered_and_nowhere_else(write):
-    systems = "[closed_book, rag_zsum, graph]"
+    systems = "[closed_book, rag_zsum, graph_zsum]"
     found = write(datasets="[toy_documents, stem_dev, toy_dialogue]", systems=systems)
     answered = {(v.dataset, v.system) for v in found if v.answered}
     assert answered == {("toy_documents", "closed_book"), ("toy_documents", "rag_zsum")}
-    expected = {("toy_documents", "graph"), ("stem_dev", "graph")}
+    expected = {("toy_documents", "graph_zsum"), ("stem_dev", "graph_zsum")}
     assert {(v.dataset, v.system) for v in found} - answered == expected
     assert {v["pick"] for v in found if v.answered} == {"closed_book", "zsum"}
 
@@ -156,7 +160,7 @@ def test_every_system_answers_where_the_experiment_asks_for_it():
     found = variants(CONF, "answers")
     assert all(v.answered for v in found)
     graphs = {(v.system, v.order) for v in found if v["family"] == "graph" and v["memory"] == "none"}
-    assert graphs == {("graph", "blind"), ("graph", "aware"), ("apr", "aware")}
+    assert graphs == {("graph_zsum", "blind"), ("graph_zsum", "aware"), ("apr", "aware")}
     assert not any(v.answered for v in variants(CONF, "ablation"))
 
 
@@ -170,7 +174,7 @@ def test_answer_gain_is_measured_of_single_contexts_where_asked_for(write):
 # --- what is left out ----------------------------------------------------------------------------------
 
 
-RANKERS, BLIND, AWARE = ("stem", "rankers", None), ("stem", "graph", "blind"), ("stem", "graph", "aware")
+RANKERS, BLIND, AWARE = ("stem", "rankers", None), ("stem", "graph_zsum", "blind"), ("stem", "graph_zsum", "aware")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +182,7 @@ RANKERS, BLIND, AWARE = ("stem", "rankers", None), ("stem", "graph", "blind"), (
     [
         ("[]", {RANKERS, BLIND, AWARE}),  # a row in each order, and a list of rankers says its own
         ("[{order: aware}]", {RANKERS, BLIND}),
-        ("[{system: graph}]", {RANKERS}),
+        ("[{system: graph_zsum}]", {RANKERS}),
         ("[{dataset: stem, system: rankers}]", {BLIND, AWARE}),
         ("[{dataset: novel_v2}]", {RANKERS, BLIND, AWARE}),
     ],
@@ -204,12 +208,12 @@ ALL_AXES = "{assembly: [{form: dense}], retriever: [paper], reranker: [pmi_q], e
     ],
 )
 def test_an_axis_varies_the_systems_that_depend_on_it(write, arguments, systems):
-    found = write(**{"systems": "[graph]"} | arguments)
+    found = write(**{"systems": "[graph_zsum]"} | arguments)
     assert {v.system.removeprefix(v.base) for v in found} == {"", *systems.split()}
     assert {v.base for v in found} == {v.system.partition(":")[0] for v in found}
 
 
-SESSIONS = {"datasets": "[toy_dialogue]", "systems": "[graph]", "studies": "[sessions]"}
+SESSIONS = {"datasets": "[toy_dialogue]", "systems": "[graph_zsum]", "studies": "[sessions]"}
 DISTRACTORS = {"datasets": "[red_herrings, locomo, stem]", "systems": "[rankers]", "studies": "[distractors]"}
 POLICY = {"datasets": "[stem_old_test, stem]", "systems": "[]", "studies": "[policy]"}
 POLICY |= {"axes": "{memory: [none], assembly: [{form: dense}]}"}
@@ -249,26 +253,26 @@ def differing(one: dict, other: dict) -> set[str]:
 
 def test_variants_differ_in_the_axis_that_was_changed_and_in_no_other(write):
     axes = "{assembly: [{form: dense}, lines, {packing: stop}, {placement: best_first}], reranker: [pmi_q], reader: [gemma3_270m], retriever: [paper]}"
-    found = write(systems="[title_zsum, graph]", axes=axes)
-    own = axes_of(found, "graph")
+    found = write(systems="[title_zsum, graph_zsum]", axes=axes)
+    own = axes_of(found, "graph_zsum")
     assert differing(own, axes_of(found, "title_zsum")) == {"ranker"}
     changed = {"dense": "form", "lines": "form placement", "stop": "packing", "best_first": "placement"}
     changed |= {"pmi_q": "reranker", "gemma3_270m": "reader", "paper": "ranker"}
     for name, axes in changed.items():
-        assert differing(own, axes_of(found, f"graph:{name}")) == set(axes.split())
+        assert differing(own, axes_of(found, f"graph_zsum:{name}")) == set(axes.split())
 
 
 def test_the_order_is_no_axis_and_a_list_of_rankers_writes_from_one_graph_for_both(write):
-    found = write(systems="[title_zsum, graph]")
-    for system in ("title_zsum", "graph"):
+    found = write(systems="[title_zsum, graph_zsum]")
+    for system in ("title_zsum", "graph_zsum"):
         assert axes_of(found, system, "blind") == axes_of(found, system, "aware")
     found = write(axes="{assembly: [lines]}", systems="[rankers, title_zsum]")
     assert len({dict(v.axes)["form"] for v in found if v["assembly"] == "lines"}) == 1
 
 
 def test_a_study_is_no_row_among_systems(write):
-    found = write(datasets="[stem_old_test]", systems="[graph]", studies="[policy, sessions]")
-    assert {v.system: v.study for v in found} == {"graph": None, "policy": "policy", "sessions": "sessions"}
+    found = write(datasets="[stem_old_test]", systems="[graph_zsum]", studies="[policy, sessions]")
+    assert {v.system: v.study for v in found} == {"graph_zsum": None, "policy": "policy", "sessions": "sessions"}
     assert not any(v.gained or v.answered for v in found if v.study)
 
 
@@ -278,7 +282,7 @@ def test_what_an_edit_adds_and_removes_is_said_by_the_record_of_the_earlier_run(
     earlier = [{"dataset": v.dataset, "system": v.system, "order": v.order} for v in found if v.order != "aware"]
     earlier += [{"dataset": "stem", "system": "apr", "order": "aware"}]
     record.write_text(json.dumps({"config": {"extra.variants": earlier}}))
-    assert changes(found, record) == "adds: stem graph aware; removes: stem apr aware"
+    assert changes(found, record) == "adds: stem graph_zsum aware; removes: stem apr aware"
 
 
 def test_a_file_that_was_replaced_and_given_its_old_date_has_another_digest(tmp_path):

@@ -44,7 +44,7 @@ def refuse(write, message: str, override: str | None = None, **arguments) -> Non
     ],
 )
 def test_an_unknown_option_plug_in_or_key_names_the_nearest_one(write, axes, override, message):
-    refuse(write, message, override, systems="[title_zsum, graph]", axes=axes)
+    refuse(write, message, override, systems="[title_zsum, graph_zsum]", axes=axes)
 
 
 @pytest.mark.parametrize("name", ["asembly", "family", "ranker", "orders", "answers_only", "contexts"])
@@ -143,13 +143,13 @@ def test_what_a_server_cannot_give_is_refused_before_a_sweep(write):
 @pytest.mark.parametrize("override", ["eval.gain_budgets=[64, 96]", "eval.gain_control=96"])
 def test_gain_is_measured_at_budgets_that_have_a_context(write, override):
     message, asked = r"eval\.gain_budgets or gain_control names 96, allowed: 64, 128", {"datasets": "[stem_dev]"}
-    refuse(write, message, override, **asked, systems="[graph]", gains="true")
-    assert write(**asked, systems="[graph]", overrides=(override,))  # gain is not measured there
+    refuse(write, message, override, **asked, systems="[graph_zsum]", gains="true")
+    assert write(**asked, systems="[graph_zsum]", overrides=(override,))  # gain is not measured there
 
 
 def test_what_is_claimed_is_a_mean_over_budgets_that_have_a_context(write):
     """Else no row has a mean, and the finding would be of nothing."""
-    given, override = {"datasets": "[stem_dev]", "systems": "[graph]"}, "eval.budgets=[128,256]"
+    given, override = {"datasets": "[stem_dev]", "systems": "[graph_zsum]"}, "eval.budgets=[128,256]"
     refuse(write, r"eval\.budgets lacks: 64.* Fix: eval\.claim=\[128, 256\]", override, **given)
     assert write(**given, overrides=(override, "eval.claim=[128,256]"))
     assert write(datasets="[toy_dialogue]", systems="[rankers]", overrides=(override,))  # turns have no budgets
@@ -256,7 +256,7 @@ def test_a_peer_that_cannot_be_run_says_why_before_anything_runs(override, messa
         ({"axes": "{assembly: [{form: dens}]}"}, r"form 'dens' is unknown; did you mean 'dense'"),
         ({"axes": "{assembly: [lines+form]}"}, r"assembly 'lines\+form' is no option.*did you mean 'lines'"),
         ({"axes": "{assembly: [{form: dense}, paper+form=dense]}"},
-         r"two variants are named graph:dense: assembly .*Fix: write one of them"),
+         r"two variants are named graph_zsum:dense: assembly .*Fix: write one of them"),
         ({"axes": "{reader: [gemma3_270m]}", "crossed": "[readr]"},
          r"crossed names 'readr', axes has reader; did you mean 'reader'\?.*Fix"),
         ({"exclude": "[{datset: stem}]"}, r"exclude: unknown axis 'datset'.*did you mean 'dataset'"),
@@ -264,7 +264,7 @@ def test_a_peer_that_cannot_be_run_says_why_before_anything_runs(override, messa
     ],
 )  # fmt: skip
 def test_rows_that_cannot_be_told_apart_or_named_are_refused_with_their_place(write, arguments, message):
-    refuse(write, message, systems="[graph]", **arguments)
+    refuse(write, message, systems="[graph_zsum]", **arguments)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_ranker_of_shares_can_have_a_price_which_is_an_axis_and_asks_for_utili
         ("title_zsum", ("system.ranker=shares", "system.orders=[aware]"), r"shares\+neighbour; .*order-blind"),
         ("title_zsum", (*MINE, "system.reranker=pmi_q"), "shares, reranked by pmi_q; "),
         ("rankers", (), "of family lexical, by no single ranker; .*allowed: shares"),
-        ("graph", (), "of family graph, .*allowed: none of this system"),
+        ("graph_zsum", (), "of family graph, .*allowed: none of this system"),
         ("lightrag", (), "of family peer, "),
     ],
 )

@@ -156,21 +156,21 @@ def test_without_its_graph_beam_is_named_two_step_without_its_second_question():
 
 # --- declarations that do not fit ---------------------------------------------------------------------------
 
-GOOD = {"row": "graph", "minus": "title_zsum", "differs": "ranker", "metrics": "[evidence_recall@claim]"}
+GOOD = {"row": "graph_zsum", "minus": "title_zsum", "differs": "ranker", "metrics": "[evidence_recall@claim]"}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"row": "grpah"}, r"conf/experiment/mine\d+\.yaml: primary\[0\]\.row names grpah, .*did you mean 'graph'"),
-        ({"minus": "two_step"}, r"primary\[0\]\.minus names two_step, allowed: graph, .*Fix"),
+        ({"row": "grpah_zsum"}, r"conf/experiment/mine\d+\.yaml: primary\[0\]\.row names grpah_zsum, .*did you mean 'graph_zsum'"),
+        ({"minus": "two_step"}, r"primary\[0\]\.minus names two_step, allowed: graph_zsum, .*Fix"),
         ({"metrics": "[evidence_recal@claim]"}, r"primary\[0\]\.metrics names evidence_recal@claim, .*did you mean 'evidence_recall"),
         ({"metrics": "[evidence_recall@65]"}, r"primary\[0\]\.metrics names evidence_recall@65, allowed: .*evidence_recall@64, "),
         ({"metrics": "[answer_gain@claim]"}, r"primary\[0\]\.metrics names answer_gain@claim, allowed"),
         ({"metrics": "[answer_gain_own@claim]"}, r"primary\[0\]\.metrics names answer_gain_own@claim, allowed"),
         ({"metrics": "[passage_recall@5]"}, r"primary\[0\]\.metrics names passage_recall@5, allowed"),
-        ({"differs": "form"}, r"primary\[0\]\.differs is 'form', but graph and title_zsum differ in ranker"),
-        ({"row": "'graph:lines'"}, r"primary\[0\]\.differs is 'ranker', but graph:lines and title_zsum differ in ranker, form"),
+        ({"differs": "form"}, r"primary\[0\]\.differs is 'form', but graph_zsum and title_zsum differ in ranker"),
+        ({"row": "'graph_zsum:lines'"}, r"primary\[0\]\.differs is 'ranker', but graph_zsum:lines and title_zsum differ in ranker, form"),
         ({"minus": None}, r"primary\[0\] lacks minus; allowed: row, minus, differs, metrics"),
         ({"axis": "reader"}, r"primary\[0\] has axis; allowed"),
         ({"under": "readr"}, r"primary\[0\]\.under names readr, .*did you mean 'reader'"),
@@ -179,7 +179,7 @@ GOOD = {"row": "graph", "minus": "title_zsum", "differs": "ranker", "metrics": "
 def test_a_pair_that_does_not_fit_names_its_file_and_key(write, changes, message):
     pair = ", ".join(f"{key}: {value}" for key, value in (GOOD | changes).items() if value)
     with pytest.raises(SecateurError, match=message):
-        write(systems="[graph, title_zsum]", axes="{assembly: [lines]}", primary=f"[{{{pair}}}]")
+        write(systems="[graph_zsum, title_zsum]", axes="{assembly: [lines]}", primary=f"[{{{pair}}}]")
 
 
 SCORES = {"row": "ecs/fitted:free", "minus": "ecs/fitted:lexical"}

@@ -28,8 +28,8 @@ def test_a_variant_is_a_run_with_its_figures_and_settings_and_a_job_has_its_tabl
     ran(top_k=100)
     assert told() == VARIANTS + JOBS
     (run,) = shown(client, "tiny")
-    assert run["name"] == "graph · toy"
-    settings = {"dataset": "toy", "system": "graph", "order": "blind", "data": "documents"}
+    assert run["name"] == "graph_zsum · toy"
+    settings = {"dataset": "toy", "system": "graph_zsum", "order": "blind", "data": "documents"}
     assert run["params"] == settings | {"retriever.top_k": "100"}
     intervals = {"evidence_recall": 0.5, "interval/evidence_recall_low": 0.4, "interval/evidence_recall_high": 0.6}
     budgets = {"evidence_recall/by_budget": 0.5, "tokens/by_budget": 90.0}
@@ -132,7 +132,7 @@ def test_a_system_that_an_experiment_no_longer_has_is_not_current_and_a_policy_h
     figures = pl.read_parquet(f"{HOME}/metrics.parquet")
     other = figures.with_columns(system=pl.lit("apr"))
     table("metrics", [*figures.to_dicts(), *other.to_dicts()], f"{HOME}/metrics.parquet")
-    note("graph", "apr")
+    note("graph_zsum", "apr")
     told()
     assert {run["tags"]["secateur.state"] for run in shown(client, "tiny")} == {"current"}
     ran(finished="2026-01-01T00:09:00+00:00")
@@ -142,9 +142,9 @@ def test_a_system_that_an_experiment_no_longer_has_is_not_current_and_a_policy_h
     told()
     runs = {run["tags"]["system"]: run for run in shown(client, "tiny")}
     state = {system: run["tags"]["secateur.state"] for system, run in runs.items()}
-    assert state == {"graph": "current", "apr": "superseded"}
-    assert runs["graph"]["metrics"]["policy_utility"] == 0.5
-    assert "interval/policy_utility_low" in runs["graph"]["metrics"]
+    assert state == {"graph_zsum": "current", "apr": "superseded"}
+    assert runs["graph_zsum"]["metrics"]["policy_utility"] == 0.5
+    assert "interval/policy_utility_low" in runs["graph_zsum"]["metrics"]
 
 
 # --- stores ----------------------------------------------------------------------------------------

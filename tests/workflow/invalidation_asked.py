@@ -33,9 +33,9 @@ ALONE = {  # and systems that can take the override
     "system.family": ("experiment.systems=[rankers]",),
     "system.ranker=": ("experiment.systems=[title_zsum]",),
     "system.rankers": ("experiment.systems=[rankers]",),
-    "system.reranker": ("experiment.systems=[graph, compressed]", "experiment.axes.reranker=[]"),
+    "system.reranker": ("experiment.systems=[graph_zsum, compressed]", "experiment.axes.reranker=[]"),
     "system.contexts": ("experiment.systems=[rankers]",),
-    "system.answers_only": ("experiment.systems=[graph]",),
+    "system.answers_only": ("experiment.systems=[graph_zsum]",),
     "study.kind": ("experiment.studies=[policy]", "experiment.datasets=[toy_documents_smoke]"),
     "study.family": ("experiment.studies=[distractors]",),
 }

@@ -21,7 +21,7 @@ EXPERIMENT = {"compare_variants", "build_report", "track_variants"}
 MATRIX = """\
 title: A data set of each kind, shipped and fetched
 datasets: [toy_documents_smoke, toy_dialogue_smoke, stem_old_test, locomo, red_herrings]
-systems: [rankers, title_zsum, graph, beam, ecs, oracle_evidence, remembered, compressed, elsewhere, hipporag2]
+systems: [rankers, title_zsum, graph_zsum, beam, ecs, oracle_evidence, remembered, compressed, elsewhere, hipporag2]
 studies: [distractors, policy, sessions]
 axes: {assembly: [lines], reranker: [pmi_q]}
 exclude: []

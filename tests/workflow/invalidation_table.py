@@ -384,17 +384,17 @@ KEYS = {
     "eval.read_shares=[0.1, 1.0]": {"measure_growth"},
     "experiment.title=Another": {"build_report"},
     "experiment.datasets=[toy_documents_smoke]": EXPERIMENT,
-    "experiment.systems=[graph]": EXPERIMENT,
+    "experiment.systems=[graph_zsum]": EXPERIMENT,
     "experiment.studies=[policy]": EXPERIMENT,
     "experiment.crossed=[assembly]": FROM_VARIANT,
     "experiment.axes.retriever=[paper]": {"rank_by_graph", "evaluate_rankings"} | FROM_VARIANT,
-    "experiment.options={secateur: {retriever: paper}}": {
+    "experiment.options={graph_zsum: {retriever: paper}}": {
         *("rank_by_graph", "evaluate_rankings", "rerank_passages", "sample_questions")
     }
     | FROM_VARIANT,
     "experiment.exclude=[{dataset: locomo}]": EXPERIMENT,
     "experiment.judges=[smollm2]": EXPERIMENT,
-    "experiment.primary=[{row: secateur, minus: title_zsum, differs: ranker, metrics: [evidence_recall@claim]}]": {
+    "experiment.primary=[{row: graph_zsum, minus: title_zsum, differs: ranker, metrics: [evidence_recall@claim]}]": {
         "compare_variants"
     },
     "experiment.answers=false": EXPERIMENT,  # which no longer have those figures

@@ -71,7 +71,7 @@ def test_existing_rules_state_memory_and_time_that_grow_with_the_attempt_and_gro
 
 EVERYTHING = (  # an experiment that has nearly every rule
     "experiment.datasets=[toy_documents,locomo,red_herrings]",
-    "experiment.systems=[graph,beam,remembered,compressed,hipporag2,rankers,ecs]",
+    "experiment.systems=[graph_zsum,beam,remembered,compressed,hipporag2,rankers,ecs]",
     "experiment.studies=[policy,sessions,distractors]",
     "experiment.axes={reranker: [pmi_q]}",
     "experiment.judges=[smollm2,endpoint]",

@@ -15,9 +15,8 @@ from secateur.datasets.corpus_warnings import corpus_warnings
 from secateur.datasets.language import english_only
 from secateur.datasets.loaders import format_of, load_corpus, named_files
 from secateur.datasets.own import FORMS, Own, form_of, read_own
-from secateur.datasets.schema import DRAFTED
 from secateur.datasets.texts import text_files
-from secateur.evaluation.subsets import units_of
+from secateur.evaluation.subsets import are_drafted, units_of
 from secateur.evaluation.verdict import missing_data
 from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
@@ -68,11 +67,8 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         yield "evidence", f"{share} stand in no passage, or in several; they count for token recall alone"
         quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
         yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
-    drafted = questions.filter(pl.col("type").str.starts_with(DRAFTED)).height
-    if drafted < questions.height:
-        yield "units", _units(own)
-    if drafted:
-        yield "drafted", f"{drafted:,} questions, by no person: together one unit, so no verdict rests on them"
+    drafted = "all questions, by no person: one unit, without intervals or a verdict"
+    yield ("drafted", drafted) if are_drafted(questions) else ("units", _units(own))
     if gained := measured_by_answers(own):
         yield "measured", gained
     documents = passages.group_by("doc_id").agg("text")["text"].to_list()

@@ -1,6 +1,7 @@
 """`secateur questions`: questions to begin with, for a folder that has none."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -27,23 +28,26 @@ def questions(
     folder = at_work(folder)
     form, passages = read_passages(folder)
     path = as_given(to) if to else folder / "questions.jsonl"
-    if path.exists():
-        raise SecateurError(f"{path} exists, and is not written over. Fix: --to FILE")
+    if taken := [one for one in (path, path.with_name(f"{path.name}.gz")) if os.path.lexists(one)]:
+        raise SecateurError(f"{taken[0]} exists, and is not written over. Fix: --to FILE")
     if passages["speaker"].null_count() < passages.height or form == "BEIR":
-        raise SecateurError(f"{folder}: questions are drafted from documents, not from dialogues and BEIR's sets.")
+        raise SecateurError(
+            f"{folder}: questions are drafted from documents, not from dialogues and BEIR's sets. Fix: documents without "
+            "speakers, or questions of your own"
+        )
     if foreign := seems_foreign(passages["text"].to_list(), FOREIGN):
-        raise SecateurError(f"{folder}: {foreign}; questions are drafted in English. Fix: write some of your own")
+        print(f"{folder}: {foreign}; sentences are read as English")
     names = option(CONF, "consolidation", "default")
     made = drafts(passages, n, frozenset(names.joins), frozenset(names.skipped))
     if not made:
         raise SecateurError(
-            f"{folder}: no sentence begins with a name (or stands under a title and begins with a pronoun) and says "
-            "something of another name, so nothing is drafted. Fix: write questions of your own"
+            f"{folder}: no sentence begins with a name and says, in English, something of another name that no other says, "
+            "so nothing is drafted. Fix: write questions of your own"
         )
     lines = (json.dumps(one.row(number), ensure_ascii=False) for number, one in enumerate(made, 1))
     write_text(path, "".join(f"{line}\n" for line in lines))
     two = sum(len(one.evidence) > 1 for one in made)
     print(f"{path}: {len(made)} questions drafted, {two} of them over two passages")
     print(
-        "Edit it: drop what nobody would ask, write what people do ask. Without its `type` a question counts as yours."
+        "Edit it: drop what nobody would ask, write what people do ask. A question without its `type` is yours; then drafts are left out."
     )

@@ -11,6 +11,7 @@ from secateur.config import plugins
 from secateur.config.compose import local, option
 from secateur.core.errors import SecateurError
 from secateur.core.workspace import as_given
+from secateur.evaluation.subsets import are_drafted
 from secateur.models.embedder import Embedder
 from secateur.models.locate import locate
 from secateur.ranking.look import Look
@@ -32,6 +33,10 @@ def fit(
     spec = option(CONF, "rankers", LIST).scorers[RANKER]
     settings = plugins.settings("ranker", spec, f"conf/rankers/{LIST}", RANKER)
     embedder = Embedder(option(CONF, "embedder", "minilm"), Path(local(CONF).cache or ".cache"))
+    if are_drafted(own.questions.questions):
+        raise SecateurError(
+            f"{folder}: its questions are drafted, and p of them is not that of people's. Fix: ask some"
+        )
     examples = []
     for group in own.passages.partition_by("group_id", maintain_order=True):
         passages = group.sort("doc_id", "position")

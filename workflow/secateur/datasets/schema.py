@@ -38,7 +38,7 @@ __all__ = [
     "split_of",
 ]
 
-DRAFTED = "drafted"  # begins the type of a question that no person asked
+DRAFTED = ("drafted, one passage", "drafted, two passages")  # types of questions that no person asked
 TEST_ONLY = frozenset({"locomo", "stem_dev"})
 TRAIN, DEV = 0.6, 0.8  # upper ends of the splits
 SHOWN = 10  # names in a message

@@ -69,6 +69,8 @@ def at_equal_quality(
     ratio = needed / draws[:, -2]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(ratio[1:], [tail, 1 - tail], method="inverted_cdf")  # infinity has no weighted mean
+    if len(np.unique(unit)) < 2:  # one unit bounds nothing
+        low, high = -np.inf, np.inf
     return Equal(needed[0], ratio[0], low, high, float(np.isfinite(ratio[1:]).mean()))
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from secateur.datasets.schema import DRAFTED
 from secateur.models.words import same_text
 
-__all__ = ["MAIN", "Units", "answered", "members", "of_split", "scored_questions", "units_of"]
+__all__ = ["MAIN", "Units", "answered", "are_drafted", "members", "of_split", "scored_questions", "units_of"]
 
 MAIN = ("cat1-4", "all")  # findings and leaderboards are about the first that a data set has
 
@@ -47,6 +47,11 @@ class Units:
     documents: int
     missing: int
 
+    @property
+    def are_drafted(self) -> bool:
+        """Whether all questions are drafted, and so one unit."""
+        return not self.documents and not self.missing
+
     def of(self, figures: pl.DataFrame) -> pl.DataFrame:
         """Figures of these questions with their unit; those of equal questions are averaged under the first."""
         named = figures.join(self.table, on="question_id")
@@ -60,21 +65,26 @@ def units_of(questions: pl.DataFrame, evidence: pl.DataFrame, minimum: int) -> U
     """The units of all questions of a data set, so that a subset of few documents changes none.
 
     Documents (conversations) where at least `minimum` have questions with resolved evidence, else questions, where equal ones
-    of a group are one. Drafted questions are together one unit: they were made by one rule, and tell nothing of how people's
+    of a group are one. Drafted questions are together one unit: they were made by one rule, and do not tell how people's
     vary. minimum: the larger of `eval.min_clusters` and `eval.min_units`, so that more data never is less.
     """
+    if are_drafted(questions):
+        return Units(questions.select("question_id", first="question_id", cluster_id=pl.lit("drafted")), 0, 0)
     ordered = questions.sort("position").with_columns(
-        same=pl.col("text").map_elements(same_text, return_dtype=pl.String),
-        drafted=pl.col("type").str.starts_with(DRAFTED).fill_null(False),
+        same=pl.col("text").map_elements(same_text, return_dtype=pl.String)
     )
     firsts = ordered.with_columns(first=pl.col("question_id").first().over("group_id", "same"))
-    resolved = firsts.join(evidence.drop_nulls("passage_id"), on="question_id", how="semi").filter(~pl.col("drafted"))
-    documents, unit = resolved["cluster_id"].n_unique(), pl.when("drafted").then(pl.lit(DRAFTED))
+    resolved = firsts.join(evidence.drop_nulls("passage_id"), on="question_id", how="semi")
+    documents = resolved["cluster_id"].n_unique()
     if documents >= minimum:  # in which equal questions of a group stand together
-        table = firsts.select("question_id", unit.otherwise("cluster_id").alias("cluster_id"), first="question_id")
-        return Units(table, documents, 0)
-    table = firsts.select("question_id", "first", unit.otherwise("first").alias("cluster_id"))
+        return Units(firsts.select("question_id", "cluster_id", first="question_id"), documents, 0)
+    table = firsts.select("question_id", "first", cluster_id="first")
     return Units(table, documents, minimum - documents)
+
+
+def are_drafted(questions: pl.DataFrame) -> bool:
+    """Whether no question was asked by a person; where any was, readers leave drafted ones out."""
+    return not questions.is_empty() and bool(questions["type"].is_in(DRAFTED).fill_null(False).all())
 
 
 def scored_questions(questions: pl.DataFrame, evidence: pl.DataFrame, dataset) -> tuple[pl.DataFrame, Collection[str]]:

@@ -326,7 +326,9 @@ class Memory:
         """
         check(is_folder(folder), "folder", folder, "the path of a folder that save() wrote", "Memory.load('memory')")
         saved = load(Path(folder))
-        memory = cls(saved.settings.pop("system"), **saved.settings)
+        memory = cls(system := saved.settings.pop("system"), **saved.settings)
+        if saved.passages.height and bool(saved.tables) != memory.needs_graph:
+            raise SecateurError(f"{folder}: was saved when {system} was another system. Fix: index the texts again.")
         if saved.embedder not in (None, memory.embedder.identity):
             raise SecateurError(
                 f"{folder}: its vectors come from other weights or another engine. Fix: index the texts again."

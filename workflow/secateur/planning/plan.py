@@ -1,7 +1,7 @@
 """Resolves an experiment into its variants and their options.
 
-A variant is a (data set, system, order). Tables name it by its system and the options that differ from it: `graph`,
-`graph:lines`, `graph:w_dense=0`.
+A variant is a (data set, system, order). Tables name it by its system and the options that differ from it: `graph_zsum`,
+`graph_zsum:lines`, `graph_zsum:w_dense=0`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,15 +1,15 @@
 """Questions drafted from texts: about what one sentence says of a name, and about two that share a name.
 
-A statement is a sentence "HEAD says TAIL" whose head is a name and whose tail is a name too. It
-asks for its head ("Who or what says TAIL?") or its tail ("HEAD says what?"). Where the head of a statement is the tail of
-another document's, that one stands in its place: "The one that HEAD said said what?". Drafts are English and stiff, and
-their words are those of the evidence, so they are easier than people's questions.
+A statement is a sentence "HEAD says TAIL" whose head is a name and whose tail is a name too. It asks for its head ("Who or
+what says TAIL?") or its tail ("HEAD says what?"). Where the head of a statement is the tail of another document's, that one
+stands in its place: "The one that HEAD said said what?". Drafts are English and stiff, and their words are those of the
+evidence, so they are easier than people's questions.
 """
 
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 import polars as pl
@@ -17,29 +17,37 @@ import polars as pl
 from secateur.datasets.schema import DRAFTED
 from secateur.datasets.sentences import sentences
 from secateur.models.units import content_words
-from secateur.ranking.names import canonical, name_spans
+from secateur.ranking.names import canonical, name_spans, stands_alone
 
 __all__ = ["Draft", "drafts"]
 
-LONGEST = 14  # words between head and tail
-WORDS = 3  # content words of a question, at least
-ASIDE = re.compile(r"\s*\([^()]*\)|\s*\[[^\[\]]*\]|[\"“”«»]")
+SENTENCE, SAID, CONTENT = (
+    60,
+    14,
+    3,
+)  # most words of a sentence and between two names; fewest content words of a question
+COMMON = 3  # statements with a tail beyond which it names no one thing, as "American"
+WHO = "Who or what"
+ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]|[\"“”«»]")
+DENIED = re.compile(r"[(\[][^)\]]*\b(?:not|never|no)\b")
 CLAUSE = re.compile(r"[;:–—]|, (?:and|but|which|who|where|while|when|as|with|although|after|before)\b|[.!?]\W*$")
-VERB = re.compile(  # a word that is a finite verb right behind a name, far more often than not
-    r"(?:is|are|was|were|has|had|can|will|did|does|[a-z]{2,}(?:ed|[^s]s)|beg[au]n|became|bought|built|came|fell|found|gave|"
-    r"got|grew|held|kept|knew|led|left|lost|made|met|paid|ran|rose|sang|sat|saw|sold|sent|set|spent|spoke|stood|taught|"
-    r"told|took|won|wrote) "
+VERB = re.compile(  # a finite verb right behind a name, far more often than not
+    r"(?:is|are|was|were|has|had|can|will|did|does|[a-z]{2,}ed|belongs|borders|carries|consists|contains|covers|directs|"
+    r"follows|holds|includes|leads|lies|lives|makes|offers|owns|plays|provides|runs|serves|stands|stars|studies|teaches|"
+    r"writes|began|became|bought|built|came|fell|found|gave|got|grew|held|kept|knew|led|left|lost|made|met|paid|ran|rose|"
+    r"sang|sat|saw|sold|sent|set|spent|spoke|stood|taught|told|took|won|wrote) "
 )
 PRONOUN = re.compile(r"\b(?:its?|he|she|they|we|i|his|her|their|our|this|these|those)\b", re.IGNORECASE)
-SUBJECT = re.compile(r"(?:It|He|She|They)\b")
-PREPOSITION = r"(?:about|after|against|as|at|before|between|by|during|for|from|in|into|like|near|of|on|over|since|to|under|until|with)"
+PREPOSITIONS = (
+    "about after against as at before between by during for from in into like near of on over since to under until with"
+)
+PREPOSITION = rf"(?:{PREPOSITIONS.replace(' ', '|')})"
 OPEN = re.compile(
     rf"(?:^|\s){PREPOSITION}(?: an?| the)?$|^\w+(?: an?| the)?$"
 )  # what is said ends where its tail belongs
 DETERMINER = re.compile(r"\s+(?:an?|the)$")
 BEHIND = re.compile(rf"\s*$|,|\s+(?:and|or|{PREPOSITION})\b")  # a name that is no part of a longer phrase
-COMMON = 3  # statements with a tail beyond which it names no one thing, as "American"
-WHO = "Who or what"
+JOINS = frozenset(("and", *PREPOSITIONS.split())) - {"of"}  # words that join no tail here
 
 
 @dataclass(frozen=True)
@@ -53,102 +61,111 @@ class Statement:
     says: str
     tail: str
 
+    @property
+    def bare(self) -> str:
+        """What is said, without the determiner of the tail."""
+        return DETERMINER.sub("", self.says)
+
 
 @dataclass(frozen=True)
 class Draft:
-    """A question with its answer and the passages that hold its evidence."""
+    """A question with its answer and the statements that it rests on."""
 
     text: str
     answer: str
-    evidence: tuple[str, ...]
-    group: str
+    rests_on: tuple[Statement, ...]
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """The passages of the statements."""
+        return tuple(one.passage for one in self.rests_on)
 
     def row(self, number: int) -> dict:
         """A line of questions.jsonl."""
-        kind = f"{DRAFTED}, {'one passage' if len(self.evidence) == 1 else 'two passages'}"
-        asked = {"id": f"drafted-{number}", "question": self.text, "answer": self.answer}
-        return asked | {"evidence": list(self.evidence), "group": self.group, "type": kind}
+        asked = {"id": f"drafted-{number}", "question": self.text, "answer": self.answer, "evidence": [*self.evidence]}
+        return asked | {"group": self.rests_on[0].group, "type": DRAFTED[len(self.rests_on) - 1]}
 
 
 def drafts(passages: pl.DataFrame, count: int, joins: Set[str], skipped: Set[str]) -> list[Draft]:
-    """At most `count` drafts, half of them over two passages where there are as many; by a hash, spread over documents.
+    """At most `count` drafts, half of them over two passages where there are as many, each of other passages.
 
-    joins, skipped: as of `names_in`.
+    Drafts are spread over documents, in the order of a hash of their text. A question that texts answer twice is left out,
+    and so is a name that titles of several documents bear. joins, skipped: as of `names_in`.
     """
-    titles = Counter(canonical(title) for title in passages.drop_nulls("title")["title"].unique())
-    found = [one for one in _statements(passages, joins, skipped) if titles[canonical(one.head)] < 2]
-    documents = dict(passages.select("passage_id", "doc_id").iter_rows())
-    one = _spread(_unambiguous(_about_one(found)), documents)
-    two = _spread(_unambiguous(_about_two(found)), documents)
+    found = list(_statements(passages, joins - JOINS, skipped))
+    titled = passages.drop_nulls("title").select("doc_id", "title").unique()["title"]
+    shared = {name for name, documents in Counter(map(canonical, titled)).items() if documents > 1}
+    one = _spread(_clear(_about_one(found), shared))
+    two = _spread(_clear(_about_two(found), shared))
     some = two[: max(count // 2, count - len(one))]
     return one[: count - len(some)] + some
 
 
 def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> Iterator[Statement]:
-    """Of sentences that begin with a name, or with a pronoun, which is taken for the title."""
-    columns = passages.select("passage_id", "doc_id", "group_id", "title", "text")
-    for passage, document, group, title, text in columns.iter_rows():
+    """Of sentences that begin with a name: several words, or one that stands within a sentence or a title too."""
+    found, within = [], {canonical(title) for title in passages["title"].drop_nulls()}
+    columns = passages.select("passage_id", "doc_id", "group_id", "text")
+    for passage, document, group, text in columns.iter_rows():
         for sentence, _, _ in sentences(text):
-            clause = CLAUSE.split(ASIDE.sub("", sentence), maxsplit=1)[0]
+            if len(words := sentence.split()) > SENTENCE or DENIED.search(sentence):
+                continue
+            clause = CLAUSE.split(ASIDE.sub("", " ".join(words)), maxsplit=1)[0]
             spans = [span for span in name_spans(clause, joins, skipped) if not clause[slice(*span)].isdigit()]
-            pronoun = title and SUBJECT.match(clause)
-            head, first = (ASIDE.sub("", title), pronoun.end()) if pronoun else _first(clause, spans)
-            for start, end in spans if head else ():
+            within.update(canonical(clause[start:end]) for start, end in spans[1:])
+            if not spans or clause[: spans[0][0]].strip().lower() not in ("", "the"):
+                continue
+            first = spans[0][1]
+            for start, end in spans[1:]:
                 says = clause[first:start].strip()
                 is_whole = VERB.match(f"{says} ") and OPEN.search(says) and BEHIND.match(clause[end:])
-                if is_whole and len(says.split()) <= LONGEST and not PRONOUN.search(says):
-                    yield Statement(passage, document, group, head, says, clause[start:end])
-
-
-def _first(clause: str, spans: Sequence[tuple[int, int]]) -> tuple[str, int]:
-    """The name that a clause begins with, and its end; empty for none."""
-    if not spans or clause[: spans[0][0]].strip().lower() not in ("", "the"):
-        return "", 0
-    return clause[: spans[0][1]], spans[0][1]
+                if is_whole and len(says.split()) <= SAID and not PRONOUN.search(says):
+                    found.append(Statement(passage, document, group, clause[:first], says, clause[start:end]))
+    for one in found:
+        if stands_alone(name := canonical(one.head)) or name in within:
+            yield one
 
 
 def _about_one(found: Iterable[Statement]) -> Iterator[Draft]:
     for one in found:
-        yield Draft(f"{WHO} {one.says} {one.tail}?", one.head, (one.passage,), one.group)
-        yield Draft(f"{one.head} {_bare(one)} what?", one.tail, (one.passage,), one.group)
+        yield Draft(f"{WHO} {one.says} {one.tail}?", one.head, (one,))
+        yield Draft(f"{one.head} {one.bare} what?", one.tail, (one,))
 
 
 def _about_two(found: Iterable[Statement]) -> Iterator[Draft]:
-    by_head, tails = defaultdict(list), Counter(canonical(one.tail) for one in found)
+    by_head, tails = defaultdict(list), Counter((one.group, canonical(one.tail)) for one in found)
     for one in found:
-        by_head[canonical(one.head)].append(one)
+        by_head[one.group, canonical(one.head)].append(one)
     for first in found:
-        name = canonical(first.tail)
+        name = first.group, canonical(first.tail)
         for then in by_head.get(name, ()) if tails[name] <= COMMON else ():
-            if first.document != then.document and first.group == then.group:
-                more = ((first.passage, then.passage), first.group)
-                yield Draft(f"The one that {first.head} {_bare(first)} {_bare(then)} what?", then.tail, *more)
-                yield Draft(f"{WHO} {_bare(first)} the one that {then.says} {then.tail}?", first.head, *more)
+            yield Draft(f"The one that {first.head} {first.bare} {then.bare} what?", then.tail, (first, then))
+            yield Draft(f"{WHO} {first.bare} the one that {then.says} {then.tail}?", first.head, (first, then))
 
 
-def _bare(one: Statement) -> str:
-    """What is said, without the determiner of its tail."""
-    return DETERMINER.sub("", one.says)
+def _clear(found: Iterable[Draft], shared: Set[str]) -> Iterator[Draft]:
+    """Drafts that one place of the texts answers, whose text says something, and not its answer.
 
-
-def _unambiguous(found: Iterable[Draft]) -> Iterator[Draft]:
-    """Drafts whose text has one answer, which it does not name, and some content."""
+    shared: names of several things.
+    """
     by_text: dict[tuple[str, str], list[Draft]] = defaultdict(list)
     for draft in found:
-        by_text[draft.group, draft.text.casefold()].append(draft)
+        by_text[draft.rests_on[0].group, draft.text.casefold()].append(draft)
     for one, *others in by_text.values():
-        answer = canonical(one.answer)
-        is_one = answer and all(canonical(other.answer) == answer for other in others)
-        if is_one and answer not in canonical(one.text) and len(content_words(one.text)) >= WORDS:
+        answer, documents = canonical(one.answer), {statement.document for statement in one.rests_on}
+        says = answer not in canonical(one.text) and len(content_words(one.text)) >= CONTENT
+        is_apart = len(documents) == len(one.rests_on)
+        if answer and says and is_apart and not others and not shared & {canonical(each.head) for each in one.rests_on}:
             yield one
 
 
-def _spread(found: Iterable[Draft], documents: dict[str, str]) -> list[Draft]:
-    """Drafts in the order of a hash of their text: the first of each document, then the second of each, and so on."""
-    seen: dict[str, int] = defaultdict(int)
-    ranked = []
+def _spread(found: Iterable[Draft]) -> list[Draft]:
+    """One draft of each evidence by the hash of its text: the first of each document, then the second, and so on."""
+    seen: Counter[str] = Counter()
+    ranked, used = [], set()
     for draft in sorted(found, key=lambda draft: hashlib.sha256(draft.text.encode()).digest()):
-        of = documents[draft.evidence[0]]
-        ranked.append((seen[of], draft))
-        seen[of] += 1
+        if draft.evidence not in used:
+            used.add(draft.evidence)
+            document = draft.rests_on[0].document
+            ranked.append((seen[document], draft))
+            seen[document] += 1
     return [draft for _, draft in sorted(ranked, key=lambda pair: pair[0])]

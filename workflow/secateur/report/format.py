@@ -27,7 +27,7 @@ __all__ += [
 __all__ += ["with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
-OURS = ("secateur", "requery", "graph", "beam", "ecs")  # systems that the others are compared with
+OURS = ("secateur", "requery", "graph_zsum", "beam", "ecs")  # systems that the others are compared with
 SEES = {False: "answer-free", True: "answer-aware (the scorer sees the gold answer)"}
 MEMORY = {name: figure for name, figure in FIGURES.items() if name.startswith("memory_")}  # of sessions
 WHOLE = 0.9  # share of the questions from which a row is about all of them
@@ -40,8 +40,8 @@ SEES_ANSWER = ", sees the answer"  # behind the name of a row
 def row_name(system: str, scorer: str | None) -> str:
     """The name of a row: its system, with its scorer where the system has several.
 
-    >>> row_name("graph", None), row_name("rankers", "bm25")
-    ('graph', 'rankers · bm25')
+    >>> row_name("graph_zsum", None), row_name("rankers", "bm25")
+    ('graph_zsum', 'rankers · bm25')
     """
     return f"{system} · {scorer}" if scorer else system
 
@@ -49,8 +49,8 @@ def row_name(system: str, scorer: str | None) -> str:
 def row_of(name: str) -> tuple[str, str | None]:
     """The system and the scorer of a row by its name, in which a slash may replace the dot.
 
-    >>> row_of("graph:dense"), row_of("rankers/bm25"), row_of("rankers · bm25")
-    (('graph:dense', None), ('rankers', 'bm25'), ('rankers', 'bm25'))
+    >>> row_of("graph_zsum:dense"), row_of("rankers/bm25"), row_of("rankers · bm25")
+    (('graph_zsum:dense', None), ('rankers', 'bm25'), ('rankers', 'bm25'))
     """
     system, _, scorer = name.replace(" · ", "/", 1).partition("/")
     return system.strip(), scorer.strip() or None

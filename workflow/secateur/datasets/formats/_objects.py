@@ -11,6 +11,7 @@ from secateur.datasets.containment import quotable_groups
 from secateur.datasets.conversations import joined
 from secateur.datasets.reading import TEXT, Forms, Problems
 from secateur.datasets.schema import (
+    DRAFTED,
     Corpus,
     Questions,
     Request,
@@ -128,6 +129,9 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
             problems.add(where, f"hop {name!r} is the name of a part of the questions: another is needed")
     problems.stop()
 
+    asked = [one for one in objects if one[1].get("type") not in DRAFTED]
+    left_out = {"drafted_left_out": len(objects) - len(asked)} if 0 < len(asked) < len(objects) else {}
+    objects = asked or objects
     quotable = quotable_groups(passages)
     columns = passages.select("group_id", "passage_id", "text", "doc_id")
     passage_of = {(group, name): (text, document) for group, name, text, document in columns.iter_rows()}
@@ -164,7 +168,7 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
             row | {"hop": hops.get(row["passage_id"]), "grade": grades.get(row["passage_id"])}
             for row in evidence_rows(name, pairs)
         ]
-    return build_questions(request.dataset, rows, evidence, entries, unknown)
+    return build_questions(request.dataset, rows, evidence, entries, unknown, **left_out)
 
 
 def _answers(question: dict[str, Any]) -> list[str]:
