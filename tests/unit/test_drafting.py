@@ -16,20 +16,23 @@ from secateur.ranking.names import canonical
 TEXTS = {
     ("film", "Harbour Lights"): [
         "Harbour Lights (1961) is a drama film directed by Ann Lee, which few people saw.",
-        "Harbour Lights was shot in Port Ambrel.",
-        "It was shown in Leeds.",  # by whom is not said
+        "It was shot in Port Ambrel in 1959.",
+        "It is said that Leeds was drawn.",  # of no thing
+        "Ann Lee directed it.",
+        "She was shown in Ulm.",  # of whom is not said
         "Farmers crowded into Leeds.",  # no name
         "Harbour Lights was (not) shown in Ulm.",
     ],
     ("lee", "Ann Lee"): ["Ann Lee was born in Dunmarrow.", "Tom Lee wrote novels about Dunmarrow and her."],
     ("ship", "Castrel (ship)"): ["Castrel was built at Umbershaw Yard."],
     ("place", "Castrel (village)"): ["Castrel lies near Umbershaw Yard."],
+    ("notes", "Overview of the year"): ["Ann Lee was born in Dunmarrow, too.", "It was shown in Ulm."],
 }
 
 
 def passages(texts=TEXTS, group: str = "all") -> pl.DataFrame:
     rows = [
-        {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": group, "title": title, "text": text}
+        {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": group, "position": n, "title": title, "text": text}
         for (doc, title), own in texts.items()
         for n, text in enumerate(own)
     ]
@@ -44,23 +47,18 @@ def words():
 
 def test_what_one_sentence_says_is_asked_for_at_both_ends_and_a_shared_name_is_described(words):
     found = {draft.text: (draft.answer, draft.evidence) for draft in drafts(passages(), 100, *words)}
-    asked = {
-        "Who or what is a drama film directed by Ann Lee?": ("Harbour Lights", ("film:0",)),
+    assert found == {
         "Harbour Lights is a drama film directed by what?": ("Ann Lee", ("film:0",)),
-        "Who or what was shot in Port Ambrel?": ("Harbour Lights", ("film:1",)),
         "Harbour Lights was shot in what?": ("Port Ambrel", ("film:1",)),
-        "Ann Lee was born in what?": ("Dunmarrow", ("lee:0",)),
-        "Who or what wrote novels about Dunmarrow?": ("Tom Lee", ("lee:1",)),
         "Tom Lee wrote novels about what?": ("Dunmarrow", ("lee:1",)),
-        "The one that Harbour Lights is a drama film directed by was born in what?": ("Dunmarrow", ("film:0", "lee:0")),
-        "Who or what is a drama film directed by the one that was born in Dunmarrow?": (
-            "Harbour Lights",
-            ("film:0", "lee:0"),
-        ),
     }
-    assert found.items() <= asked.items()
-    assert {evidence for _, evidence in found.values()} == {evidence for _, evidence in asked.values()}
-    assert len(found) == 5  # one for each evidence
+    texts = {
+        place: texts for place, texts in TEXTS.items() if place[0] != "notes"
+    }  # which says the same in another place
+    found |= {draft.text: (draft.answer, draft.evidence) for draft in drafts(passages(texts), 100, *words)}
+    two = "The one that Harbour Lights is a drama film directed by was born in what?"
+    assert (len(found), found[two]) == (5, ("Dunmarrow", ("film:0", "lee:0")))
+    assert found["Ann Lee was born in what?"] == ("Dunmarrow", ("lee:0",))
 
 
 def test_questions_with_several_answers_or_places_and_names_of_several_things_are_left_out(words):
@@ -70,13 +68,6 @@ def test_questions_with_several_answers_or_places_and_names_of_several_things_ar
     }
     asked = {draft.text for draft in drafts(passages(texts), 100, *words)}
     assert asked == {"Ann Lee was born in what?", "Bo Lee was born in what?"}
-    film = {
-        ("a", "Film A"): ["Film A was directed by Ann Lee."],
-        ("b", "Ann Lee"): ["Ann Lee was born in Port Dunmarrow.", "Film B was directed by Ann Lee."],
-    }
-    assert "Who or what was directed by the one that was born in Port Dunmarrow?" not in {
-        draft.text for draft in drafts(passages(film), 100, *words)
-    }
 
 
 def test_drafts_do_not_name_their_answer_and_do_not_cross_groups(words):
@@ -86,6 +77,7 @@ def test_drafts_do_not_name_their_answer_and_do_not_cross_groups(words):
         {
             "passage_id": [row["id"] for row in rows],
             "doc_id": [row["doc"] for row in rows],
+            "position": [int(row["id"].rpartition(":")[2]) for row in rows],
             "group_id": [str(len(row["doc"]) % 2) for row in rows],
             "title": [row["title"] for row in rows],
             "text": [row["text"] for row in rows],

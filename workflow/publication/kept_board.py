@@ -9,7 +9,7 @@ import polars as pl
 
 from secateur import report
 from secateur.evaluation.subsets import MAIN
-from secateur.report.format import MEMORY, named
+from secateur.report.format import MEMORY, OURS, named
 from secateur.report.kept import kept_experiments, kept_source, kept_table
 from secateur.report.leaderboard import title_of
 from secateur.report.plots.style import COLOURS
@@ -36,7 +36,7 @@ def kept_board(docs: Path, claimed: tuple[int, ...], readers: Sequence[str]) -> 
     folders = [Path(__file__).parent, Path(report.__file__).parent]  # the page's style is the report's
     loader = FileSystemLoader(folders, encoding="utf-8")
     page = Environment(undefined=StrictUndefined, autoescape=True, trim_blocks=True, loader=loader)
-    return page.get_template("board.html.j2").render(data=data, colours=COLOURS, count=len(rows))
+    return page.get_template("board.html.j2").render(data=data, colours=COLOURS, count=len(rows), ours=OURS)
 
 
 def _rows(docs: Path, name: str, claimed: tuple[int, ...], readers: Sequence[str]) -> Iterator[list]:

@@ -98,7 +98,7 @@ class Memory:
         if spec.family not in ("lexical", "graph") or spec.memory != NONE or spec.contexts:
             raise SecateurError(
                 f"system {name}: a memory ranks by the graph or by one plain ranker, this system does not. "
-                "Fix: secateur, beam, graph, title_zsum, zsum, bm25, minilm, two_step, or LIST/RANKER."
+                "Fix: secateur, beam, graph_zsum, title_zsum, zsum, bm25, minilm, two_step, or LIST/RANKER."
             )
         groups = ("extractor", "embedder", "codebook", "consolidation", "retriever")
         self.options = {group: pick(group, getattr(spec, group)) for group in groups}

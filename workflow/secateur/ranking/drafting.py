@@ -1,9 +1,9 @@
 """Questions drafted from texts: about what one sentence says of a name, and about two that share a name.
 
-A statement is a sentence "HEAD says TAIL" whose head is a name and whose tail is a name too. It asks for its head ("Who or
-what says TAIL?") or its tail ("HEAD says what?"). Where the head of a statement is the tail of another document's, that one
-stands in its place: "The one that HEAD said said what?". Drafts are English and stiff, and their words are those of the
-evidence, so they are easier than people's questions.
+A statement is a sentence "HEAD says TAIL" whose head is a name and whose tail is a name or a number. It asks for its tail:
+"HEAD says what?". Where its head is the tail of another document's statement, that one stands in its place: "The one that
+HEAD said said what?". To ask for the head, "Who says TAIL?", gives all words of the evidence, which any ranking of words
+finds. Drafts are English, stiff, and easier than people's questions.
 """
 
 import hashlib
@@ -26,8 +26,7 @@ SENTENCE, SAID, CONTENT = (
     14,
     3,
 )  # most words of a sentence and between two names; fewest content words of a question
-COMMON = 3  # statements with a tail beyond which it names no one thing, as "American"
-WHO = "Who or what"
+COMMON = 10  # statements with a tail beyond which it names no one thing, as "American"
 ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]|[\"“”«»]")
 DENIED = re.compile(r"[(\[][^)\]]*\b(?:not|never|no)\b")
 CLAUSE = re.compile(r"[;:–—]|, (?:and|but|which|who|where|while|when|as|with|although|after|before)\b|[.!?]\W*$")
@@ -38,6 +37,11 @@ VERB = re.compile(  # a finite verb right behind a name, far more often than not
     r"sang|sat|saw|sold|sent|set|spent|spoke|stood|taught|told|took|won|wrote) "
 )
 PRONOUN = re.compile(r"\b(?:its?|he|she|they|we|i|his|her|their|our|this|these|those)\b", re.IGNORECASE)
+SUBJECT = re.compile(r"(?:It|He|She|They)\b")
+EMPTY = re.compile(  # a pronoun for nothing
+    r"It (?:rain|snow)|It (?:is|was|has been) (?:\w+ )?(?:that|to|known|said|believed|thought|reported)\b"
+)
+NUMBER = re.compile(r"\b\d[\d,.]*\d\b")
 PREPOSITIONS = (
     "about after against as at before between by during for from in into like near of on over since to under until with"
 )
@@ -102,24 +106,32 @@ def drafts(passages: pl.DataFrame, count: int, joins: Set[str], skipped: Set[str
 
 
 def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> Iterator[Statement]:
-    """Of sentences that begin with a name: several words, or one that stands within a sentence or a title too."""
+    """Of sentences that begin with a name: several words, or one that stands within a sentence or a title too.
+
+    A pronoun is the title's thing as long as each sentence of a document has begun with the title or a pronoun.
+    """
     found, within = [], {canonical(title) for title in passages["title"].drop_nulls()}
-    columns = passages.select("passage_id", "doc_id", "group_id", "text")
-    for passage, document, group, text in columns.iter_rows():
+    columns = passages.sort("doc_id", "position").select("passage_id", "doc_id", "group_id", "title", "text")
+    at, is_about = "", False
+    for passage, document, group, title, text in columns.iter_rows():
+        thing = ASIDE.sub("", title or "").strip()
+        at, is_about = document, is_about if document == at else bool(thing)
         for sentence, _, _ in sentences(text):
-            if len(words := sentence.split()) > SENTENCE or DENIED.search(sentence):
-                continue
-            clause = CLAUSE.split(ASIDE.sub("", " ".join(words)), maxsplit=1)[0]
-            spans = [span for span in name_spans(clause, joins, skipped) if not clause[slice(*span)].isdigit()]
+            clause = CLAUSE.split(ASIDE.sub("", " ".join(sentence.split())), maxsplit=1)[0]
+            spans = list(name_spans(clause, joins, skipped)) if len(clause.split()) <= SENTENCE else []
             within.update(canonical(clause[start:end]) for start, end in spans[1:])
-            if not spans or clause[: spans[0][0]].strip().lower() not in ("", "the"):
+            pronoun, first = SUBJECT.match(clause), spans[0] if spans else (0, 0)
+            begins = clause[: first[0]].strip().lower() in ("", "the") and clause[slice(*first)]
+            is_about = is_about and bool(pronoun or canonical(begins or "") == canonical(thing))
+            head, end = (thing, pronoun.end()) if pronoun else (clause[: first[1]], first[1])
+            if DENIED.search(sentence) or EMPTY.match(clause) or not (is_about if pronoun else begins):
                 continue
-            first = spans[0][1]
-            for start, end in spans[1:]:
-                says = clause[first:start].strip()
-                is_whole = VERB.match(f"{says} ") and OPEN.search(says) and BEHIND.match(clause[end:])
+            numbers = (match.span() for match in NUMBER.finditer(clause))
+            for start, stop in sorted({span for span in (*spans, *numbers) if span[0] >= end}):
+                says = clause[end:start].strip()
+                is_whole = VERB.match(f"{says} ") and OPEN.search(says) and BEHIND.match(clause[stop:])
                 if is_whole and len(says.split()) <= SAID and not PRONOUN.search(says):
-                    found.append(Statement(passage, document, group, clause[:first], says, clause[start:end]))
+                    found.append(Statement(passage, document, group, head, says, clause[start:stop]))
     for one in found:
         if stands_alone(name := canonical(one.head)) or name in within:
             yield one
@@ -127,7 +139,6 @@ def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> I
 
 def _about_one(found: Iterable[Statement]) -> Iterator[Draft]:
     for one in found:
-        yield Draft(f"{WHO} {one.says} {one.tail}?", one.head, (one,))
         yield Draft(f"{one.head} {one.bare} what?", one.tail, (one,))
 
 
@@ -139,7 +150,6 @@ def _about_two(found: Iterable[Statement]) -> Iterator[Draft]:
         name = first.group, canonical(first.tail)
         for then in by_head.get(name, ()) if tails[name] <= COMMON else ():
             yield Draft(f"The one that {first.head} {first.bare} {then.bare} what?", then.tail, (first, then))
-            yield Draft(f"{WHO} {first.bare} the one that {then.says} {then.tail}?", first.head, (first, then))
 
 
 def _clear(found: Iterable[Draft], shared: Set[str]) -> Iterator[Draft]:

@@ -11,7 +11,19 @@ from secateur.evaluation.verdict import NOT_ENOUGH, enough_data
 from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
-__all__ = ["MEMORY", "SEES", "SEES_ANSWER", "WHOLE", "Part", "aware_named", "difference", "dots", "figure", "named"]
+__all__ = [
+    "MEMORY",
+    "OURS",
+    "SEES",
+    "SEES_ANSWER",
+    "WHOLE",
+    "Part",
+    "aware_named",
+    "difference",
+    "dots",
+    "figure",
+    "named",
+]
 __all__ += [
     "not_enough_data",
     "note",
