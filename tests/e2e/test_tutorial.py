@@ -27,7 +27,7 @@ NOT_RUN = {
 }
 SMALL = {  # of conf/experiment/quickstart.yaml
     "datasets: [toy_articles, toy_dialogue]": "datasets: [toy_documents_smoke]",
-    "systems: [bm25, minilm, title_zsum, two_step, named_two_step, secateur, graph_zsum, beam, rankers, ecs]": (
+    "systems: [bm25, minilm, title_zsum, two_step, named_two_step, requery_twice, secateur, graph_zsum, beam, rankers, ecs]": (
         "systems: [minilm, title_zsum, secateur, graph_zsum, beam]"
     ),
 }

@@ -275,6 +275,7 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
         "two_step",
         "named_two_step",
         "requery",
+        "requery_twice",
         "secateur",
     }
     assert {v.system for v in variants(Path("conf"), name)} == expected
