@@ -34,8 +34,8 @@ def test_each_answering_system_has_a_line_and_one_for_each_order():
     assert part["table"].heads == ["system", "ROUGE-L", "prompt tokens"]
     assert sorted(part["table"].texts()) == [
         ["closed_book", "0.100", "75"],
-        ["graph · order-aware", "0.400", ""],
-        ["graph · order-blind", "0.300", ""],
+        ["graph_zsum · order-aware", "0.400", ""],
+        ["graph_zsum · order-blind", "0.300", ""],
         ["rag_zsum", "0.250", ""],
     ]
     assert "n = 6" in part["note"]
