@@ -57,7 +57,7 @@ def outside(unpacked: Path, folder: Path, program: str, **env: str) -> subproces
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("system", ["title_zsum", "graph_zsum", "beam"])
+@pytest.mark.parametrize("system", ["title_zsum", "secateur", "beam"])
 def test_the_wheel_retrieves_outside_the_clone(unpacked, smoke, tmp_path, system):
     env = {"SECATEUR_CACHE": str(smoke.root / ".cache"), "HF_HUB_OFFLINE": "1"}
     done = outside(unpacked, tmp_path, PROGRAM.format(home=str(unpacked), system=system), **env)

@@ -71,7 +71,8 @@ def test_the_sentence_states_the_difference_and_the_small_print_its_test(own, sa
 def test_of_too_little_the_difference_is_stated_without_a_verdict(n, units, more):
     made = of(MEANS, pair(n=n, units=units, p_holm=0.0001))
     assert (
-        sentence("toy", made) == f"toy: graph_zsum minus title_zsum: {UP}, n = {n}; about {more} are needed for a verdict."
+        sentence("toy", made)
+        == f"toy: graph_zsum minus title_zsum: {UP}, n = {n}; about {more} are needed for a verdict."
     )
     assert small_print(made, [64, 512]) == ""
 
