@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from tests.support.answer_server import answering
 from tests.support.project import ROOT
 
 from secateur.config.compose import option
@@ -160,3 +161,24 @@ def test_a_file_of_questions_is_not_written_over(tmp_path):
     (tmp_path / "questions.jsonl").rename(tmp_path / "questions.jsonl.gz")
     with pytest.raises(SecateurError, match="not written over"):
         questions(tmp_path)
+
+
+def test_a_model_words_drafts_anew_and_what_gives_the_answer_away_stays_as_it_was(tmp_path, monkeypatch):
+    from secateur.commands.drafting import questions
+
+    monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path / "cache"))
+    texts = ["Ann Lee was born in Dunmarrow.", "Tom Lee wrote novels about Port Ambrel."]
+    rows = [{"id": f"p{n}", "doc": f"d{n}", "text": text} for n, text in enumerate(texts)]
+    (tmp_path / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with answering() as server:
+        for said in ("Where is Ann Lee from?", "Which novels did Tom Lee write about Port Ambrel or Dunmarrow?"):
+            server.script.append({"message": {"role": "assistant", "content": said}})
+        settings = [f"answer.url={server.url}", "answer.concurrency=1"]
+        questions(tmp_path, 5, reword="endpoint", settings=settings)
+    written = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(written) == len(server.asked) == 2
+    assert written[0]["question"] == "Where is Ann Lee from?"
+    assert written[1]["question"].endswith(" what?")
+    assert {row["type"] for row in written} == {DRAFTED[0]}
+    prompt = server.asked[0][1]["messages"][-1]["content"]
+    assert written[0]["answer"] in prompt and any(text in prompt for text in texts)

@@ -2,7 +2,10 @@
 
 import json
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated
 
 from typer import Option
@@ -14,15 +17,28 @@ from secateur.core.artifacts import write_text
 from secateur.core.errors import SecateurError
 from secateur.core.workspace import as_given
 from secateur.datasets.language import FOREIGN, seems_foreign
-from secateur.ranking.drafting import drafts
+from secateur.ranking.drafting import Draft, drafts
+from secateur.ranking.names import canonical
 
-__all__ = ["questions"]
+__all__ = ["questions", "reworded"]
+
+REWORD = (
+    "Below are a text and a stiff question about it. Ask the same as a person would who has not read the text, in one "
+    "sentence, in other words than the text's where you can. Its answer has to stay: {answer}. Write the question alone."
+)
 
 
 def questions(
     folder: Folder,
     n: Annotated[int, Option("-n", help="Most questions.", min=1)] = 60,
     to: Annotated[Path | None, Option(help="File that is written; default: questions.jsonl in the folder.")] = None,
+    reword: Annotated[
+        str | None, Option(help="Option of conf/answer whose model words them anew, e.g. endpoint.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        Option("--set", metavar="answer.KEY=VALUE", help="Override a configuration value of that model."),
+    ] = None,
 ) -> None:
     """Draft questions from the texts of a folder, with evidence and answers, in a file to be edited. English alone."""
     folder = at_work(folder)
@@ -44,6 +60,18 @@ def questions(
             f"{folder}: no sentence begins with a name and says, in English, something of another name that no other says, "
             "so nothing is drafted. Fix: write questions of your own"
         )
+    if reword:
+        from secateur.answers.ask import generator
+        from secateur.library.options import context
+
+        changed = tuple(settings or ())
+        asked = SimpleNamespace(
+            answer=option(CONF, "answer", reword, changed), lm=option(CONF, "lm", "smollm2", changed)
+        )
+        made, kept = reworded(
+            made, generator(asked, context()), dict(passages.select("passage_id", "text").iter_rows())
+        )
+        print(f"{kept} of {len(made)} replies were no question, or named the answer: their drafts stay as they are")
     lines = (json.dumps(one.row(number), ensure_ascii=False) for number, one in enumerate(made, 1))
     write_text(path, "".join(f"{line}\n" for line in lines))
     two = sum(len(one.evidence) > 1 for one in made)
@@ -51,3 +79,19 @@ def questions(
     print(
         "Edit it: drop what nobody would ask, write what people do ask. A question without its `type` is yours; then drafts are left out."
     )
+
+
+def reworded(made: Sequence[Draft], model, texts: Mapping[str, str]) -> tuple[list[Draft], int]:
+    """(drafts in a model's words, how many replies were of no use). texts: of passages by id; model: a `Generator`."""
+    from secateur.answers.ask import fitted
+
+    prompts = []
+    for one in made:
+        rows = [f"{texts[passage]}\n" for passage in one.evidence]
+        prompts.append(fitted(REWORD.format(answer=one.answer), model, one.text, one.text, rows)[0])
+    found = []
+    for one, reply in zip(made, model(prompts), strict=True):
+        text = reply.text.strip()
+        is_of_use = text.endswith("?") and "\n" not in text and canonical(one.answer) not in canonical(text)
+        found.append(replace(one, text=text) if is_of_use else one)
+    return found, sum(new is old for new, old in zip(found, made, strict=True))
