@@ -28,6 +28,7 @@ TEXTS = {
     ("ship", "Castrel (ship)"): ["Castrel was built at Umbershaw Yard."],
     ("place", "Castrel (village)"): ["Castrel lies near Umbershaw Yard."],
     ("notes", "Overview of the year"): ["Ann Lee was born in Dunmarrow, too.", "It was shown in Ulm."],
+    ("more", "Overview of the mill"): ["It was built in Ulm.", "It was sold in Leeds."],  # a heading is no thing
 }
 
 

@@ -21,11 +21,8 @@ from secateur.ranking.names import canonical, name_spans, stands_alone
 
 __all__ = ["Draft", "drafts"]
 
-SENTENCE, SAID, CONTENT = (
-    60,
-    14,
-    3,
-)  # most words of a sentence and between two names; fewest content words of a question
+SENTENCE, SAID = 60, 14  # most words of a sentence, and between two names
+CONTENT = 3  # content words of a question, at least
 COMMON = 10  # statements with a tail beyond which it names no one thing, as "American"
 ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]|[\"“”«»]")
 DENIED = re.compile(r"[(\[][^)\]]*\b(?:not|never|no)\b")
@@ -46,9 +43,8 @@ PREPOSITIONS = (
     "about after against as at before between by during for from in into like near of on over since to under until with"
 )
 PREPOSITION = rf"(?:{PREPOSITIONS.replace(' ', '|')})"
-OPEN = re.compile(
-    rf"(?:^|\s){PREPOSITION}(?: an?| the)?$|^\w+(?: an?| the)?$"
-)  # what is said ends where its tail belongs
+# What is said ends where its tail belongs: in a preposition or a verb, and perhaps an article.
+OPEN = re.compile(rf"(?:^|\s){PREPOSITION}(?: an?| the)?$|^\w+(?: an?| the)?$")
 DETERMINER = re.compile(r"\s+(?:an?|the)$")
 BEHIND = re.compile(rf"\s*$|,|\s+(?:and|or|{PREPOSITION})\b")  # a name that is no part of a longer phrase
 JOINS = frozenset(("and", *PREPOSITIONS.split())) - {"of"}  # words that join no tail here
@@ -108,21 +104,22 @@ def drafts(passages: pl.DataFrame, count: int, joins: Set[str], skipped: Set[str
 def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> Iterator[Statement]:
     """Of sentences that begin with a name: several words, or one that stands within a sentence or a title too.
 
-    A pronoun is the title's thing as long as each sentence of a document has begun with the title or a pronoun.
+    A pronoun is the title's thing where the first sentence under it begins with it, and those since with it or a pronoun.
     """
     found, within = [], {canonical(title) for title in passages["title"].drop_nulls()}
     columns = passages.sort("doc_id", "position").select("passage_id", "doc_id", "group_id", "title", "text")
-    at, is_about = "", False
+    at, is_about = ("", ""), False
     for passage, document, group, title, text in columns.iter_rows():
         thing = ASIDE.sub("", title or "").strip()
-        at, is_about = document, is_about if document == at else bool(thing)
+        is_new, at = (document, thing) != at, (document, thing)
         for sentence, _, _ in sentences(text):
             clause = CLAUSE.split(ASIDE.sub("", " ".join(sentence.split())), maxsplit=1)[0]
             spans = list(name_spans(clause, joins, skipped)) if len(clause.split()) <= SENTENCE else []
             within.update(canonical(clause[start:end]) for start, end in spans[1:])
             pronoun, first = SUBJECT.match(clause), spans[0] if spans else (0, 0)
             begins = clause[: first[0]].strip().lower() in ("", "the") and clause[slice(*first)]
-            is_about = is_about and bool(pronoun or canonical(begins or "") == canonical(thing))
+            is_named = bool(thing and begins) and canonical(begins) == canonical(thing)
+            is_about, is_new = is_named if is_new else is_about and bool(pronoun or is_named), False
             head, end = (thing, pronoun.end()) if pronoun else (clause[: first[1]], first[1])
             if DENIED.search(sentence) or EMPTY.match(clause) or not (is_about if pronoun else begins):
                 continue
