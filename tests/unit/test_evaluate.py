@@ -288,7 +288,7 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
     ("change", "said"),
     [
         (lambda own: shutil.rmtree(own), ["no such folder", "passages.jsonl", ".txt, .md"]),
-        (lambda own: (own / "questions.jsonl").unlink(), ["questions.jsonl: no such file", "Fix"]),
+        (lambda own: (own / "questions.jsonl").unlink(), ["questions.jsonl: no such file", "Fix", "secateur questions"]),
         (lambda own: (own / "passages.jsonl").unlink(), ["holds questions.jsonl", "Fix"]),
         (lambda own: lines(own / "questions.jsonl", [{"id": "q", "question": "Who?"}]), ["nothing can be measured"]),
         (lambda own: lines(own / "passages.jsonl", [{"id": "a"}]), ["passages.jsonl", "text"]),

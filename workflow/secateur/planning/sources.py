@@ -106,7 +106,8 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
             raise SecateurError(f"{twice[0]}: beside the same file without .gz. Fix: remove one of them.")
         if not matches:
             missing = f"{Path(folder) / pattern}: no such file, nor {pattern}.gz"
-            raise SecateurError(f"{missing}. Fix: name a folder with {names} (docs/data.md).")
+            drafted = f"; secateur questions {folder} drafts some" * pattern.startswith("questions.jsonl")
+            raise SecateurError(f"{missing}. Fix: name a folder with {names} (docs/data.md){drafted}.")
         paths += matches
     if braced := next((path for path in paths if "{" in path or "}" in path), None):
         raise SecateurError(f"{braced}: Snakemake reads braces in a path as a wildcard. Fix: rename it, or link to it.")
