@@ -253,6 +253,24 @@ def test_a_file_of_an_earlier_call_is_told_from_anothers(tmp_path):
         evaluate.experiment_of(own, given=second)
 
 
+@pytest.mark.parametrize("kind", ["contexts", "run", "ranker"])
+def test_files_of_one_name_for_two_folders_are_two_systems(tmp_path, kind):
+    made = {"contexts": "mine.jsonl", "run": "mine.run", "ranker": "mine.py"}[kind]
+    given = []
+    for name in ("one", "two"):
+        own = folder(tmp_path / name)
+        (own.parent / f"of_{name}").mkdir()
+        path = own.parent / f"of_{name}" / made
+        path.write_text({"contexts": f"{json.dumps(CONTEXT)}\n", "run": "q0 Q0 p0 1 0.5 x\n", "ranker": RANKER}[kind])
+        given.append((own, {kind: [str(path)]}))
+    for own, files in (*given, *given):  # again: the same names
+        experiment = evaluate.experiment_of(own, given=files)
+        expected = {"one": "mine", "two": "mine_two"}[own.name]
+        assert option(Path("conf"), "experiment", experiment).systems[-1] == expected
+    if kind == "ranker":
+        assert Path("my/mine_two.py").resolve() == Path(given[1][1]["ranker"][0]).resolve()
+
+
 def test_passages_that_all_have_a_speaker_are_dialogues(tmp_path):
     spoken = [row | {"speaker": "Ann"} for row in PASSAGES]
     name = evaluate.experiment_of(folder(tmp_path / "talk", spoken))
@@ -288,7 +306,10 @@ def test_a_folder_that_the_extractor_cannot_read_is_compared_without_graphs_and_
     ("change", "said"),
     [
         (lambda own: shutil.rmtree(own), ["no such folder", "passages.jsonl", ".txt, .md"]),
-        (lambda own: (own / "questions.jsonl").unlink(), ["questions.jsonl: no such file", "Fix", "secateur questions"]),
+        (
+            lambda own: (own / "questions.jsonl").unlink(),
+            ["questions.jsonl: no such file", "Fix", "secateur questions"],
+        ),
         (lambda own: (own / "passages.jsonl").unlink(), ["holds questions.jsonl", "Fix"]),
         (lambda own: lines(own / "questions.jsonl", [{"id": "q", "question": "Who?"}]), ["nothing can be measured"]),
         (lambda own: lines(own / "passages.jsonl", [{"id": "a"}]), ["passages.jsonl", "text"]),

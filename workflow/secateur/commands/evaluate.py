@@ -4,7 +4,8 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,7 @@ Named = Annotated[
     str | None, Option("--name", help="Name of the experiment; default: the folder's, with a digest of its path.")
 ]
 Files = list[str] | None
+Scope = Callable[[str, Path], str]
 
 
 def evaluate(
@@ -92,7 +94,8 @@ def experiment_of(
     dataset, experiment = FORMS[own.form]
     dataset, experiment, lent = base_set or dataset, base if base_set else experiment, base or experiment
     name = _checked(name) if name else _default_name(folder)
-    files = dict(_systems(given or {}, own.form == "dialogues"))
+    scope = partial(_scoped, name, _slug(folder.name))
+    files = dict(_systems(given or {}, own.form == "dialogues", scope))
     ours = option(CONF, "experiment", lent).systems
     unread = unreadable(own, ours, overrides)
     systems = [name for name in ours if name not in unread]
@@ -163,11 +166,14 @@ def _option(base: str | None, about: str, keys: dict) -> str:
     return "\n".join([HEAD, f"# {about}", *inherited, *lines]) + "\n"
 
 
-def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str | Path]]:
-    """(file, its text, or what it links to) of the options of the user's systems. turns: whether turns are ranked."""
+def _systems(given: dict[str, Files], turns: bool, scope: Scope) -> Iterator[tuple[Path, str | Path]]:
+    """(file, its text, or what it links to) of the options of the user's systems.
+
+    turns: whether turns are ranked; scope: (name, file) -> the name that a system without a given one gets.
+    """
     seen: dict[str, Path] = {}
     for kind, texts in given.items():
-        for name, path in _named(kind, texts or ()):
+        for name, path in _named(kind, texts or (), scope):
             if name in seen:
                 fix = f"Fix: --{kind} OTHER={path}"
                 raise SecateurError(f"--{kind}: {seen[name]} and {path} are both named {name}. {fix}")
@@ -192,12 +198,12 @@ def _systems(given: dict[str, Files], turns: bool) -> Iterator[tuple[Path, str |
             )
 
 
-def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
+def _named(kind: str, texts: Iterable[str], scope: Scope = lambda name, _: name) -> Iterator[tuple[str, Path]]:
     """(name, file) of each `FILE` or `NAME=FILE`. Raises SecateurError for a file that is missing, and an invalid name."""
     for text in texts:
         name, _, file = text.rpartition("=")
         path = as_given(Path(file))
-        name = name or re.sub(r"\W+", "_", path.stem, flags=re.ASCII)
+        name = name or scope(re.sub(r"\W+", "_", path.stem, flags=re.ASCII), path)
         if not path.is_file():
             raise SecateurError(f"--{kind} {text}: no such file")
         if "{" in file or "}" in file:
@@ -209,6 +215,22 @@ def _named(kind: str, texts: Iterable[str]) -> Iterator[tuple[str, Path]]:
         if not NAME.fullmatch(name) or (kind == "ranker" and not f"k{name}".isidentifier()):
             raise SecateurError(f"--{kind} {text}: {name!r} is no name. Fix: --{kind} {_slug(name)}={file}")
         yield name, path
+
+
+def _scoped(experiment: str, folder: str, name: str, path: Path) -> str:
+    """The name of a system, with the folder's behind it where a call for another folder gave it to another file."""
+    system, ranker, listed = (
+        CONF / f"system/{name}.yaml",
+        CONF / f"rankers/{name}.yaml",
+        CONF / f"experiment/{experiment}.yaml",
+    )
+    texts = [file.read_text(encoding="utf-8") for file in (system, ranker) if file.exists()]
+    if not texts or not texts[0].startswith(HEAD):
+        return name
+    is_same = json.dumps(str(path.resolve()), ensure_ascii=False) in "".join(texts)
+    is_same |= (RANKERS / f"{name}.py").resolve() == path.resolve()
+    is_here = listed.exists() and name in option(CONF, "experiment", experiment).systems
+    return name if is_same or is_here else f"{name}_{folder}"
 
 
 def _check_python(path: Path) -> None:
