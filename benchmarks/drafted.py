@@ -84,7 +84,7 @@ def figures(name: str, count, embedder: Embedder) -> list[Figure]:
     """Tau, and both means of each row, of one data set."""
     conf = ROOT / "conf"
     passages, asked = mirrored(compose.option(conf, "dataset", name), name, "sentence")
-    texts, places = Texts(group_of(passages, embedder.embed), passages, count), {}
+    texts = Texts(group_of(passages, embedder.embed), passages, count)
     places = {passage: n for n, passage in enumerate(passages["passage_id"])}
     named = gold_places(passages, asked.evidence)
     pairs = [

@@ -68,7 +68,7 @@ def main() -> None:
     read, asked, figures = texts(), questions(), []
     plain = anchor(read)
     plain(asked[0])
-    for system in os.environ.get("SYSTEMS", "title_zsum,secateur,beam").split(","):
+    for system in os.environ.get("SYSTEMS", "title_zsum,secateur,graph_zsum,beam").split(","):
         memory, started = Memory(system), time.process_time()
         count = memory.index(read)
         figures.append(

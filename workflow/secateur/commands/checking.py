@@ -13,8 +13,7 @@ from secateur.config.compose import literal, option
 from secateur.core.errors import SecateurError
 from secateur.datasets.corpus_warnings import corpus_warnings
 from secateur.datasets.language import english_only
-from secateur.datasets.loaders import format_of, load_corpus, named_files
-from secateur.datasets.own import FORMS, Own, form_of, read_own
+from secateur.datasets.own import FORMS, Own, corpus_of, form_of, read_own
 from secateur.datasets.texts import text_files
 from secateur.evaluation.subsets import are_drafted, units_of
 from secateur.evaluation.verdict import missing_data
@@ -67,7 +66,7 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         yield "evidence", f"{share} stand in no passage, or in several; they count for token recall alone"
         quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
         yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
-    drafted = "all questions, by no person: one unit, without intervals or a verdict"
+    drafted = "all questions: one unit, so no intervals and no verdict"
     yield ("drafted", drafted) if are_drafted(questions) else ("units", _units(own))
     if gained := measured_by_answers(own):
         yield "measured", gained
@@ -130,7 +129,7 @@ def read_passages(folder: Path) -> tuple[str, pl.DataFrame]:
     form = form_of(folder)
     spec = option(CONF, "dataset", FORMS[form][0], rooted(folder)).format
     files = [Path(f) for f in folder_files(spec, str(folder), "corpus", "custom")]
-    return form, load_corpus(spec, named_files(format_of(spec).CORPUS_FILES, files)).passages
+    return form, corpus_of(spec, files).passages
 
 
 def read_folder(folder: Path, settings: str | dict | None = None) -> Own:

@@ -68,9 +68,8 @@ def questions(
         asked = SimpleNamespace(
             answer=option(CONF, "answer", reword, changed), lm=option(CONF, "lm", "smollm2", changed)
         )
-        made, kept = reworded(
-            made, generator(asked, context()), dict(passages.select("passage_id", "text").iter_rows())
-        )
+        texts = dict(passages.select("passage_id", "text").iter_rows())
+        made, kept = reworded(made, generator(asked, context()), texts, asked.answer)
         print(f"{kept} of {len(made)} replies were no question, or named the answer: their drafts stay as they are")
     lines = (json.dumps(one.row(number), ensure_ascii=False) for number, one in enumerate(made, 1))
     write_text(path, "".join(f"{line}\n" for line in lines))
@@ -81,16 +80,21 @@ def questions(
     )
 
 
-def reworded(made: Sequence[Draft], model, texts: Mapping[str, str]) -> tuple[list[Draft], int]:
-    """(drafts in a model's words, how many replies were of no use). texts: of passages by id; model: a `Generator`."""
-    from secateur.answers.ask import fitted
+def reworded(made: Sequence[Draft], model, texts: Mapping[str, str], cfg) -> tuple[list[Draft], int]:
+    """(drafts in a model's words, how many replies were of no use).
+
+    model: a `Generator`; texts: of passages by id; cfg: the model's option of `answer`. Raises SecateurError above the share
+    of refused prompts that it allows.
+    """
+    from secateur.answers.ask import fitted, losses
 
     prompts = []
     for one in made:
         rows = [f"{texts[passage]}\n" for passage in one.evidence]
         prompts.append(fitted(REWORD.format(answer=one.answer), model, one.text, one.text, rows)[0])
-    found = []
-    for one, reply in zip(made, model(prompts), strict=True):
+    found, replies = [], model(prompts)
+    losses(replies, cfg, "answer")
+    for one, reply in zip(made, replies, strict=True):
         text = reply.text.strip()
         is_of_use = text.endswith("?") and "\n" not in text and canonical(one.answer) not in canonical(text)
         found.append(replace(one, text=text) if is_of_use else one)

@@ -8,10 +8,10 @@ import polars as pl
 from secateur.core.errors import SecateurError
 from secateur.datasets.documents.read import SUFFIXES
 from secateur.datasets.loaders import format_of, load_corpus, load_questions, named_files
-from secateur.datasets.schema import Questions
+from secateur.datasets.schema import Corpus, Questions
 from secateur.datasets.texts import text_files
 
-__all__ = ["FORMS", "Own", "form_of", "read_own"]
+__all__ = ["FORMS", "Own", "corpus_of", "form_of", "read_own"]
 
 FORMS = {  # form of a folder: (data set, experiment) that those of the user inherit
     "documents": ("custom", "custom"),
@@ -56,15 +56,19 @@ def _exists(folder: Path, name: str) -> bool:
     return (folder / name).is_file() or (folder / f"{name}.gz").is_file()
 
 
+def corpus_of(spec: str | dict, files: list[Path]) -> Corpus:
+    """The passages of a folder's files. Raises SecateurError with all problems of a file."""
+    return load_corpus(spec, named_files(format_of(spec).CORPUS_FILES, files))
+
+
 def read_own(folder: Path, paths: dict[str, list[Path]], spec: str | dict, form: str) -> Own:
     """The passages and questions of a folder. Passages that all have a speaker are dialogues.
 
     paths: the files of the parts `corpus` and `questions`. Raises SecateurError with all problems of a file.
     """
-    loader = format_of(spec)
-    corpus = load_corpus(spec, named_files(loader.CORPUS_FILES, paths["corpus"]))
+    corpus = corpus_of(spec, paths["corpus"])
     passages = corpus.passages
     spoken = form == "documents" and passages["speaker"].null_count() == 0
-    files = named_files(loader.QUESTION_FILES, paths["questions"])
+    files = named_files(format_of(spec).QUESTION_FILES, paths["questions"])
     questions = load_questions(spec, folder.name, files, passages, "group" if spoken else "document")
     return Own("dialogues" if spoken else form, spec, passages, questions, corpus.counts)

@@ -41,16 +41,13 @@ class Units:
 
     table: question_id, first (where questions are the units, the first of the same text in its group, which stands for all
     of them), cluster_id (the unit). documents: those with questions whose evidence is known. missing: how many more would make documents the units.
+    are_drafted: whether all questions are drafted, and so one unit.
     """
 
     table: pl.DataFrame
     documents: int
     missing: int
-
-    @property
-    def are_drafted(self) -> bool:
-        """Whether all questions are drafted, and so one unit."""
-        return not self.documents and not self.missing
+    are_drafted: bool = False
 
     def of(self, figures: pl.DataFrame) -> pl.DataFrame:
         """Figures of these questions with their unit; those of equal questions are averaged under the first."""
@@ -69,7 +66,7 @@ def units_of(questions: pl.DataFrame, evidence: pl.DataFrame, minimum: int) -> U
     vary. minimum: the larger of `eval.min_clusters` and `eval.min_units`, so that more data never is less.
     """
     if are_drafted(questions):
-        return Units(questions.select("question_id", first="question_id", cluster_id=pl.lit("drafted")), 0, 0)
+        return Units(questions.select("question_id", first="question_id", cluster_id=pl.lit("drafted")), 0, 0, True)
     ordered = questions.sort("position").with_columns(
         same=pl.col("text").map_elements(same_text, return_dtype=pl.String)
     )

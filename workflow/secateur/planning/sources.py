@@ -1,6 +1,7 @@
 """Finds the files that corpora and data sets are read from: fetched files, paths, or a folder of the user's own."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from glob import glob
 from pathlib import Path
@@ -106,7 +107,7 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
             raise SecateurError(f"{twice[0]}: beside the same file without .gz. Fix: remove one of them.")
         if not matches:
             missing = f"{Path(folder) / pattern}: no such file, nor {pattern}.gz"
-            drafted = f"; secateur questions {folder} drafts some" * pattern.startswith("questions.jsonl")
+            drafted = f"; secateur questions {shlex.quote(folder)} drafts some" * pattern.startswith("questions.jsonl")
             raise SecateurError(f"{missing}. Fix: name a folder with {names} (docs/data.md){drafted}.")
         paths += matches
     if braced := next((path for path in paths if "{" in path or "}" in path), None):

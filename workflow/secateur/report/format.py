@@ -11,19 +11,7 @@ from secateur.evaluation.verdict import NOT_ENOUGH, enough_data
 from secateur.report.plots.charts import Dot, forests
 from secateur.report.table import Cell, Column, Number, Row, Table, inline
 
-__all__ = [
-    "MEMORY",
-    "OURS",
-    "SEES",
-    "SEES_ANSWER",
-    "WHOLE",
-    "Part",
-    "aware_named",
-    "difference",
-    "dots",
-    "figure",
-    "named",
-]
+__all__ = ["MEMORY", "OURS", "SEES", "SEES_ANSWER", "WHOLE", "Part", "aware_named", "difference", "dots", "figure"]
 __all__ += [
     "not_enough_data",
     "note",
@@ -36,7 +24,7 @@ __all__ += [
     "sizes",
     "style",
 ]
-__all__ += ["with_enough_data"]
+__all__ += ["named", "with_enough_data"]
 
 Part = dict[str, Any]  # a part of a section: title, text, figures, table, note
 OURS = ("secateur", "requery", "graph_zsum", "beam", "ecs")  # systems that the others are compared with

@@ -162,11 +162,8 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
         *(Column("row", align="left"), Column(title, figure_of(board.metric.partition("@")[0]).digits)),
         *([Column("tokens", 0)] * bool(sent)),
         *(Column("minus the best", signed=True), Column("verdict", align="left")),
-        *(
-            Column("best baseline", align="left"),
-            Column("minus it", signed=True),
-            Column("verdict on it", align="left"),
-        ),
+        Column("best baseline", align="left"),
+        *(Column("minus it", signed=True), Column("verdict on it", align="left")),
         *([Column("n", 0)] * (len(n) > 1)),
     ]
     rows, verdicts = [], []
