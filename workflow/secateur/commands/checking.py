@@ -21,20 +21,35 @@ from secateur.graph.triples.extraction import refuse_unreadable
 from secateur.planning.sources import folder_files
 from secateur.stage.contract import SIZES
 
-__all__ = ["GAINED", "Folder", "check", "measured_by_answers", "read_folder", "read_passages", "rooted", "unreadable"]
+__all__ = [
+    "GAINED",
+    "Folder",
+    "Workspace",
+    "check",
+    "measured_by_answers",
+    "read_folder",
+    "read_passages",
+    "rooted",
+    "unreadable",
+]
 
 CONF = Path("conf")
 NAMED, CUT = 5, 80  # quotations that a message names, and characters of each
 GAINED = 40  # questions whose answer gain is measured
 Folder = Annotated[Path, Argument(help="Folder with passages.jsonl, documents (Markdown, PDF, ...), or BEIR's files.")]
+Workspace = Annotated[
+    Path | None,
+    Option(help="Folder for options and results, made if it is not there. Outside a clone: secateur-work."),
+]
 
 
 def check(
     folder: Folder,
     ids: Annotated[bool, Option("--ids", help="List the ids of all passages instead, each with its text.")] = False,
+    workspace: Workspace = None,
 ) -> None:
     """Say what a folder of your own holds, what it lacks, and what is English only. Exit code 2 for what is invalid."""
-    folder = at_work(folder)
+    folder = at_work(folder, workspace)
     own = read_folder(folder)
     if ids:
         print(

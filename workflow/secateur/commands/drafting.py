@@ -10,7 +10,7 @@ from typing import Annotated
 
 from typer import Option
 
-from secateur.commands.checking import CONF, Folder, read_passages
+from secateur.commands.checking import CONF, Folder, Workspace, read_passages
 from secateur.commands.shared import at_work
 from secateur.config.compose import option
 from secateur.core.artifacts import write_text
@@ -39,9 +39,10 @@ def questions(
         list[str] | None,
         Option("--set", metavar="answer.KEY=VALUE", help="Override a configuration value of that model."),
     ] = None,
+    workspace: Workspace = None,
 ) -> None:
     """Draft questions from the texts of a folder, with evidence and answers, in a file to be edited. English alone."""
-    folder = at_work(folder)
+    folder = at_work(folder, workspace)
     form, passages = read_passages(folder)
     path = as_given(to) if to else folder / "questions.jsonl"
     if taken := [one for one in (path, path.with_name(f"{path.name}.gz")) if os.path.lexists(one)]:

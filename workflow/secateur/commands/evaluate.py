@@ -11,7 +11,16 @@ from typing import Annotated
 
 from typer import Option
 
-from secateur.commands.checking import GAINED, Folder, check, measured_by_answers, read_folder, rooted, unreadable
+from secateur.commands.checking import (
+    GAINED,
+    Folder,
+    Workspace,
+    check,
+    measured_by_answers,
+    read_folder,
+    rooted,
+    unreadable,
+)
 from secateur.commands.running import run
 from secateur.commands.runs import Overrides
 from secateur.commands.shared import at_work
@@ -57,10 +66,7 @@ def evaluate(
     profile: Annotated[str, Option(help="Folder of profiles/.")] = "local",
     cores: Annotated[str, Option(help="Number of cores, or all.")] = "all",
     changed: Overrides = None,
-    workspace: Annotated[
-        Path | None,
-        Option(help="Folder for options and results, made if it is not there. Outside a clone: secateur-work."),
-    ] = None,
+    workspace: Workspace = None,
     plain: Annotated[bool, Option("--plain", help="Show Snakemake's own output instead of the progress line.")] = False,
 ) -> None:
     """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""

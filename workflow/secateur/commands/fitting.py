@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Option
 
-from secateur.commands.checking import CONF, Folder, read_folder
+from secateur.commands.checking import CONF, Folder, Workspace, read_folder
 from secateur.commands.shared import at_work
 from secateur.config import plugins
 from secateur.config.compose import local, option
@@ -27,9 +27,10 @@ def fit(
     folder: Folder,
     to: Annotated[Path, Option(help="File of the model that is written.")] = Path("second_look.npz"),
     questions: Annotated[int, Option(help="Least number of questions with evidence.", min=10)] = 40,
+    workspace: Workspace = None,
 ) -> None:
     """Fit the level of the second look, and so of its price, on questions with evidence of your own folder."""
-    own = read_folder(at_work(folder))
+    own = read_folder(at_work(folder, workspace))
     spec = option(CONF, "rankers", LIST).scorers[RANKER]
     settings = plugins.settings("ranker", spec, f"conf/rankers/{LIST}", RANKER)
     embedder = Embedder(option(CONF, "embedder", "minilm"), Path(local(CONF).cache or ".cache"))

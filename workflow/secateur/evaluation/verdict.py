@@ -19,10 +19,13 @@ def missing_data(n: int, units: int, min_units: int, asked: str = "questions") -
 
     asked: which questions count.
 
-    >>> missing_data(15, 15, 10), missing_data(40, 4, 10), missing_data(40, 40, 10)
-    ('about 5 more questions are needed for a verdict', 'about 6 more documents with questions are needed for a verdict', '')
+    >>> missing_data(15, 15, 10), missing_data(40, 40, 10)
+    ('about 5 more questions are needed for a verdict', '')
+    >>> missing_data(40, 4, 10)
+    'about 6 more documents with questions are needed for a verdict'
     """
-    units_of = asked if units == n else "documents with questions"
+    of_people = " by people" * (units == 1)  # all drafted questions are one unit
+    units_of = asked if units == n else f"documents with questions{of_people}"
     lacking = {asked: max(FEW - n, 0)}
     lacking[units_of] = max(lacking.get(units_of, 0), min_units - units)
     more = " and ".join(f"{count} more {noun}" for noun, count in lacking.items() if count > 0)
