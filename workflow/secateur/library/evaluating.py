@@ -57,7 +57,7 @@ def evaluate(
         LOG.warning('%d questions with evidence have no context, and are left out: "" is an empty context', unread)
     spec = select_metrics(chosen("eval", "default").metrics, metrics)
     if len(spec) != len(set(metrics)):
-        raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/methods.md).")
+        raise SecateurError(f"metrics {', '.join(metrics)}: some of them are no metrics of contexts (docs/reading.md).")
     for question in contexts:
         text = questions[question]
         check(is_text(text), f"questions[{question!r}]", text, "a text", EXAMPLE)
