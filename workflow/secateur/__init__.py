@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from secateur.library.retrieved import Retrieved, Source
     from secateur.library.scoring import score
 
-__version__ = "0.2.0"
+__version__ = "1.0.0"
 __all__ = ["Memory", "Retrieved", "SecateurError", "Source", "compare", "evaluate", "score"]
 
 _FACE = {  # loaded when asked for: every job of the pipeline imports this package
