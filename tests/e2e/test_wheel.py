@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.support.project import copy_project
 
-from secateur.core.errors import PIPELINE
+from secateur.core.errors import EXTRAS, PIPELINE
 
 pytestmark = pytest.mark.slow
 
@@ -126,11 +126,14 @@ main()
 """
 
 
-def test_the_first_use_of_a_wheel_without_the_pipeline_prints_nothing_but_the_answer(unpacked, tmp_path):
-    brought = {"networkx", "jinja2"}  # torch needs them
-    program = LACKING.format(lacking=sorted(PIPELINE - brought), arguments=[]) + PROGRAM.format(
-        home=str(unpacked), system="beam"
-    )
+@pytest.mark.parametrize(("system", "extras"), [("secateur", ()), ("beam", ("graph",))])
+def test_the_first_use_of_a_wheel_without_other_extras_prints_nothing_but_the_answer(
+    unpacked, tmp_path, system, extras
+):
+    lacking = {module for name, (modules, _) in EXTRAS.items() if name not in extras for module in modules}
+    lacking -= {"networkx", "jinja2"}  # torch needs them
+    program = LACKING.format(lacking=sorted(lacking), arguments=[])
+    program += PROGRAM.format(home=str(unpacked), system=system)
     program += "secateur.score('Who?', 'Alder', ['Alder did.'])"
     done = outside(unpacked, tmp_path, program, SECATEUR_CACHE=str(tmp_path / "cache"), HF_HUB_OFFLINE="1")
     assert (done.returncode, done.stderr) == (0, "")

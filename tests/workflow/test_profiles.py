@@ -13,7 +13,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from secateur.core.errors import DOCUMENTS, PIPELINE
+from secateur.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 # Every rule that may run a model over many strings (extraction: REBEL); which job of it does, its option says.
@@ -154,11 +154,12 @@ def test_what_is_locked_installs_on_the_oldest_python_that_is_promised():
     assert {name: wanted for name, wanted in asked.items() if not SpecifierSet(wanted).contains(oldest)} == {}
 
 
-@pytest.mark.parametrize(("extra", "modules"), [("pipeline", PIPELINE), ("documents", DOCUMENTS)])
-def test_the_modules_of_an_extra_are_those_that_messages_name(extra, modules):
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_the_modules_of_an_extra_are_those_that_messages_name(extra):
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    names = {re.match(r"[\w-]+", text)[0].replace("-", "_").removeprefix("python_") for text in extras[extra]}
-    assert names == modules
+    texts = [text for text in extras[extra] if not text.startswith("secateur[")]
+    names = {re.match(r"[\w-]+", text)[0].replace("-", "_") for text in texts}
+    assert {name.removeprefix("python_").removesuffix("_cpu") for name in names} == EXTRAS[extra][0]
 
 
 def test_the_gpu_lock_is_the_lock_with_faiss_for_gpus():

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["DISK", "PIPELINE", "SecateurError", "Unusable", "absent", "explained", "nearest", "needs"]
+__all__ = ["DISK", "EXTRAS", "PIPELINE", "SecateurError", "Unusable", "absent", "explained", "nearest", "needs"]
 __all__ += ["one_of", "refused"]
 
 ROOM = "free space there; `secateur clean` lists what can be deleted"
@@ -25,11 +25,15 @@ FIXES = {  # by the error number of the file system
     errno.ENOENT: "correct the path; commands run in a clone or a workspace",
 }
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS}  # never a fault of the code
-# Modules of extras, which `import secateur` does without.
-DOCUMENTS = {"selectolax", "pypdfium2", "docx"}
 PIPELINE = {
     *("snakemake", "mlflow", "rank_bm25", "nltk", "rouge_score", "ir_measures"),
     *("defusedxml", "networkx", "matplotlib", "jinja2"),
+}
+EXTRAS = {  # modules that `import secateur` does without, and what they do
+    "pipeline": (PIPELINE, "the pipeline needs"),
+    "documents": ({"selectolax", "pypdfium2", "docx"}, "reads this kind of document"),
+    "graph": ({"spacy", "faiss"}, "finds triples in texts and clusters their names"),
+    "endpoints": ({"httpx"}, "asks endpoints"),
 }
 
 
@@ -83,14 +87,11 @@ def absent(error: ModuleNotFoundError) -> SecateurError | None:
     "the package mlflow is not installed, which the pipeline needs. Fix: pip install 'secateur[pipeline]'; in a clone, make setup"
     """
     name = (error.name or "").partition(".")[0]
-    if name not in PIPELINE | DOCUMENTS:
-        return None
-    extra, needs = (
-        ("pipeline", "the pipeline needs") if name in PIPELINE else ("documents", "reads this kind of document")
-    )
-    return SecateurError(
-        f"the package {name} is not installed, which {needs}. Fix: pip install 'secateur[{extra}]'; in a clone, make setup"
-    )
+    for extra, (modules, does) in EXTRAS.items():
+        if name in modules:
+            fix = f"pip install 'secateur[{extra}]'; in a clone, make setup"
+            return SecateurError(f"the package {name} is not installed, which {does}. Fix: {fix}")
+    return None
 
 
 def needs(module: str) -> None:
