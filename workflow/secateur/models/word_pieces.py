@@ -1,7 +1,9 @@
 """Token counts: word pieces for budgets, the answering model's tokens for prompt costs."""
 
+import json
+import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from secateur.core.artifacts import remade, seal, unsealed, whole, write_text
 from secateur.models.hub import embedder_folder
 from secateur.models.locate import locate
-from secateur.models.marks import marks_of, textual
+from secateur.models.marks import Rendered, marks_of, textual
 from secateur.models.prepare import SEAL as CONVERTED
 from secateur.models.prepare import gguf_file, is_gguf, weights_digest
 
@@ -32,7 +34,43 @@ def _counter(tokenizer) -> Counter:
         encoded = twin.encode_batch_fast(list(map(marks.encodable, texts)), add_special_tokens=False)
         return np.array([len(e.ids) for e in encoded], np.int64)
 
-    return count
+    return _by_lines(count) if _splits_lines(twin) else count
+
+
+LINE_END = re.compile(r"(?<=\S\n)(?=\S)")
+LINES = 1 << 17  # lines whose counts are remembered
+
+
+def _splits_lines(tokenizer) -> bool:
+    """Whether no token has parts of two lines, where no other white space stands beside the line end.
+
+    So it is where bytes are merged within GPT-2's pieces of a text, of which none goes on after such a line end.
+    """
+    from tokenizers.models import BPE
+
+    kinds = json.loads(tokenizer.pre_tokenizer.__getstate__()) if tokenizer.pre_tokenizer else {}
+    *before, last = kinds.get("pretokenizers", [kinds])
+    return (
+        isinstance(tokenizer.model, BPE)
+        and tokenizer.normalizer is None
+        and all(kind.get("type") == "Digits" for kind in before)
+        and last.get("type") == "ByteLevel"
+        and last.get("use_regex", True)
+        and not last.get("add_prefix_space", True)
+        and not any("\n" in token.content for token in tokenizer.get_added_tokens_decoder().values())
+    )
+
+
+def _by_lines(count: Counter) -> Counter:
+    """The same counts, each line counted once: a packer counts the same lines in ever other texts."""
+    size = lru_cache(LINES)(lambda line: int(count([line])[0]))
+
+    def counted(texts: Sequence[str]) -> NDArray[np.int64]:
+        if any(isinstance(text, Rendered) for text in texts):  # a template's marks count as control tokens
+            return count(texts)
+        return np.array([sum(map(size, LINE_END.split(text))) for text in texts], np.int64)
+
+    return counted
 
 
 @cache
