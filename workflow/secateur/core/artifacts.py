@@ -45,15 +45,19 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def atomic(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`; renamed to it on success, removed on failure."""
+def atomic(path: Path, lasting: bool = True) -> Iterator[Path]:
+    """A temporary path beside `path`; renamed to it on success, removed on failure.
+
+    lasting: wait until the disk has it. Of a cache that knows its damaged files, a power failure may take the last ones.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with naming(path):
             yield temporary
-            with temporary.open("rb") as stream:
-                os.fsync(stream.fileno())
+            if lasting:
+                with temporary.open("rb") as stream:
+                    os.fsync(stream.fileno())
             os.replace(temporary, path)
     finally:
         with suppress(OSError):  # a read-only disk: the first error already says so

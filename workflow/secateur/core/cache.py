@@ -183,6 +183,6 @@ class VectorCache:
     def put(self, texts: Sequence[str], vectors: NDArray[np.float16]) -> None:
         """Store (n, dim) vectors of n strings as one segment."""
         keys, path = self._segment(texts)
-        with atomic(path) as temporary, temporary.open("wb") as stream:
+        with atomic(path, lasting=False) as temporary, temporary.open("wb") as stream:
             np.savez(stream, keys=keys, vectors=vectors.astype(np.float16))
         self._add(path, keys)
