@@ -13,13 +13,8 @@ from secateur.models.causal import CausalLM
 
 TOKENS = 400
 SIZE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 8}
-SIZE |= {
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 512,
-    "pad_token_id": 1,
-    "bos_token_id": 0,
-    "eos_token_id": 1,
-}
+SIZE |= {"num_key_value_heads": 2, "max_position_embeddings": 512}
+SIZE |= {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 1}
 ALTERNATE = {"sliding_window": 12, "layer_types": ["sliding_attention", "full_attention"]}
 EXPERTS = {"num_local_experts": 4, "num_experts_per_tok": 2}
 SHORT = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512}
@@ -121,32 +116,24 @@ def test_a_model_is_checked_once_for_each_identity(tmp_path, monkeypatch):
     assert len(calls) == 2
 
 
+STRETCHED = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+
+
 @pytest.mark.parametrize(
-    ("kind", "rope", "original"),
+    ("kind", "rope", "room", "said"),
     [
-        ("llama", {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 1e4}, 512),
-        ("phi3", {"rope_type": "longrope", "rope_theta": 1e4,
-                  "short_factor": [1.0] * 4, "long_factor": [4.0] * 4}, 64),
-        ("qwen3", {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}, 512),
+        # Angles that hang on the longest sequence: Phi states its context apart.
+        ("llama", {"rope_type": "dynamic", "factor": 4.0}, 512, "exceeds {} tokens, .* Fix: lm.window={}"),
+        ("phi3", {"rope_type": "longrope", **STRETCHED}, 64, "exceeds {} tokens, .* Fix: lm.window={}"),
+        # Positions that a table or the training bounds.
+        ("llama", {"rope_type": "default"}, 512, "has {} positions, and lm.window is"),
+        ("llama", {"rope_type": "linear", "factor": 4.0}, 512, "has {} positions, and lm.window is"),
+        ("llama", {"rope_type": "yarn", "factor": 4.0}, 2048, "has {} positions, and lm.window is"),
     ],
-)  # fmt: skip
-def test_angles_that_hang_on_the_longest_sequence_are_refused_beyond_the_original_context(kind, rope, original):
-    sizes = SIZE | {"original_max_position_embeddings": original}  # Phi's; others have it in max_position_embeddings
-    config = AutoConfig.for_model(kind, **{"vocab_size": TOKENS, **sizes, "rope_parameters": rope})
-    refuse_window("a", config, original)
-    with pytest.raises(SecateurError, match=f"exceeds {original} tokens, .* Fix: lm.window={original}"):
-        refuse_window("a", config, original + 1)
-
-
-@pytest.mark.parametrize(
-    ("rope", "room"),
-    [({"rope_type": "default"}, 512), ({"rope_type": "linear", "factor": 4.0}, 512),
-     ({"rope_type": "yarn", "factor": 4.0}, 2048)],
-)  # fmt: skip
-def test_a_window_beyond_the_positions_is_refused_with_their_number(rope, room):
-    config = AutoConfig.for_model(
-        "llama", **{"vocab_size": TOKENS, **SIZE, "rope_parameters": {"rope_theta": 1e4, **rope}}
-    )
+)
+def test_a_window_beyond_what_a_model_was_made_for_is_refused_with_the_longest(kind, rope, room, said):
+    sizes = SIZE | ({"original_max_position_embeddings": room} if kind == "phi3" else {})
+    config = AutoConfig.for_model(kind, vocab_size=TOKENS, **sizes, rope_parameters={"rope_theta": 1e4, **rope})
     refuse_window("a", config, room)
-    with pytest.raises(SecateurError, match=f"has {room} positions, and lm.window is {room + 1}"):
+    with pytest.raises(SecateurError, match=said.format(room, room)):
         refuse_window("a", config, room + 1)

@@ -66,12 +66,6 @@ def test_shards_of_the_questions_say_what_all_of_them_say(tiny_lm, ecs, context,
     assert parts == whole
 
 
-def test_an_empty_context_gains_nothing(tiny_lm, ecs, context):
-    found = gains(tiny_lm(), ecs(), context)
-    assert found["q3", "answer_gain@64"] == found["q3", "answer_gain@128"] == 0
-    assert found["q1", "answer_gain@64"] != 0
-
-
 def test_equal_contexts_are_read_once_and_none_a_second_time_by_the_same_code(tiny_lm, ecs, context, monkeypatch):
     lm, read = tiny_lm(), []
     inner, lm.chunk = lm.chunk, lambda rows, *rest: read.append(sum(map(len, rows))) or inner(rows, *rest)

@@ -1,5 +1,6 @@
 """Answers: the prompt and its window, where an answer ends, its scores, and generation that no other prompt changes."""
 
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,6 @@ RULES = SimpleNamespace(stop=("\n\n", "\nQuestion:"), repeats=3, least_repeated=
 
 def test_a_closed_book_differs_by_its_context_alone():
     shown, closed = compose("Be brief.", ["It was Ann."], " Who? "), compose("Be brief.", [], "Who?")
-    assert shown == "Be brief.\n\nIt was Ann.\n\nQuestion: Who?"
     assert shown.replace("It was Ann.\n\n", "") == closed
 
 
@@ -62,7 +62,6 @@ def test_a_refusal_is_known_by_its_phrase():
 @pytest.mark.parametrize(
     ("score", "answer", "gold", "expected"),
     [
-        ("exact_match", "The Red Mill!", "red mill", 1),
         ("exact_match", "The red mills", "red mill", 0),
         ("token_f1", "mill mill", "the mill", 2 / 3),
         ("token_f1", "the", "a", 1),  # nothing is left of either
@@ -90,8 +89,6 @@ def settings(**changes) -> SimpleNamespace:
 @pytest.fixture
 def answering(tiny_lm, tmp_path):
     """A function that answers with a tiny model and a cache of its own."""
-    from itertools import count
-
     numbers = count()
 
     def answer(prompts, *, kind="llama", chat=False, bos=False, cache=None, **changes):
@@ -101,25 +98,20 @@ def answering(tiny_lm, tmp_path):
     return answer
 
 
-def alone(lm, prompt: str, steps: int) -> list[int]:
-    """Greedy tokens after a prompt, by the naive way: the whole text read again for each."""
-    import torch
-
+def alone(lm, naive, prompt: str, steps: int) -> list[int]:
+    """Greedy tokens after a prompt: the whole text is read again for each."""
     ids = list(lm.encoder.encode([f"{prompt}\nAnswer:"], [""], [None], ["p"])[0].ids)
-    written = []
-    for _ in range(steps):
-        with torch.inference_mode():
-            written.append(int(lm.model(torch.tensor([ids + written])).logits[0, -1].argmax()))
-        if written[-1] == lm.tokenizer.eos_token_id:
-            break
-    return written
+    start = len(ids)
+    while len(ids) < start + steps and (len(ids) == start or ids[-1] != lm.tokenizer.eos_token_id):
+        ids.append(int(naive(lm, ids)[-1].argmax()))
+    return ids[start:]
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma3_text", "mistral"])
-def test_no_company_and_no_order_changes_an_answer(answering, tiny_lm, kind):
+def test_no_company_and_no_order_changes_an_answer(answering, tiny_lm, naive, kind):
     answers = answering(PROMPTS, kind=kind)
     for prompt, answer in zip(PROMPTS, answers, strict=True):
-        tokens = alone(tiny_lm(kind, window=256), prompt, 12)
+        tokens = alone(tiny_lm(kind, window=256), naive, prompt, 12)
         assert answer.completion_tokens == len(tokens)
         if answer.stopped in ("end", "length"):
             assert answer.text == tiny_lm(kind).tokenizer.decode(tokens, skip_special_tokens=True).strip()
@@ -133,7 +125,6 @@ def test_every_step_of_an_answer_is_its_prompts_own_to_the_bit(answering, tiny_l
     seen = []
 
     def steps(prompts) -> set[bytes]:
-        """The logits of every step and row."""
         seen.clear()
         answering(prompts, kind=kind)
         return {row.numpy().tobytes() for logits in seen for row in logits}
@@ -143,15 +134,6 @@ def test_every_step_of_an_answer_is_its_prompts_own_to_the_bit(answering, tiny_l
     parts = [steps(part) for part in (PROMPTS[:1], PROMPTS[1:2], PROMPTS[2:3], PROMPTS[::2], PROMPTS[3:])]
     hook.remove()
     assert all(part and part <= together for part in parts)
-
-
-def test_an_answer_is_cut_at_the_longest_and_where_a_model_repeats_itself(answering):
-    for answer in answering(PROMPTS, max_tokens=3):
-        assert answer.completion_tokens <= 3
-        assert answer.stopped in ("end", "length")
-    cut = [answer for answer in answering(PROMPTS, max_tokens=120, least_repeated=4) if answer.stopped == "repeats"]
-    assert cut, "a random network is expected to fall into a loop"
-    assert all(answer.completion_tokens < 120 for answer in cut)
 
 
 def test_the_chat_template_frames_the_prompt_and_bos_stands_once(tiny_lm, answering, tmp_path):
@@ -180,34 +162,38 @@ def test_a_prompt_is_answered_once_under_the_same_settings_and_code(answering, t
     assert len(stored()) == len(PROMPTS) + 2
 
 
+def test_an_answer_ends_at_the_longest_or_where_the_model_repeats_itself(answering):
+    short, long = answering(PROMPTS, max_tokens=3), answering(PROMPTS, max_tokens=120, least_repeated=4)
+    assert all(answer.completion_tokens <= 3 and answer.stopped in ("end", "length") for answer in short)
+    cut = [answer for answer in long if answer.stopped == "repeats"]
+    assert cut, "a random network is expected to fall into a loop"
+    assert all(answer.completion_tokens < 120 for answer in cut)
+
+
 @pytest.mark.parametrize(("window", "expected"), [(None, 256 - 12), (100, 100), (1000, 256 - 12)])
 def test_the_window_leaves_room_for_the_answer(tiny_lm, tmp_path, window, expected):
     assert InProcess(tiny_lm(window=256), settings(window=window), tmp_path).window == expected
 
 
-OPENING = (
-    "{% for m in messages %}{{ m.content }}\n{% endfor %}{% if enable_thinking is not defined %}<think>\n{% endif %}"
-)
-CHATS = {
-    "tags": ("{# <think> #}{{ messages[0].content }}", [], "<think>\nMira?\n\nNo.</think>\n\nJonas.\n\nAnd so on"),
+PLAIN = "{{ messages[0].content }}"
+OPENING = PLAIN + "\n{% if enable_thinking is not defined %}<think>\n{% endif %}"
+CHANNELS = ["<|channel|>", "<|message|>", "<|end|>", "<|start|>"]
+CHATS = {  # template, its marks, what the model writes
+    "tags": ("{# <think> #}" + PLAIN, [], "<think>\nMira?\n\nNo.</think>\n\nJonas.\n\nAnd so on"),
     "opened by the template": (OPENING, [], "Mira?\n\nNo.</think>\n\nJonas.\n\nAnd so on"),
-    "special tokens": (
-        "{{ messages[0].content }}",
-        ["[THINK]", "[/THINK]"],
-        "[THINK]Mira? Who is she?\n\nNo, it is not.[/THINK]Jonas.</s>",
-    ),
+    "special tokens": (PLAIN, ["[THINK]", "[/THINK]"], "[THINK]Mira? Who is she?\n\nNo, it is not.[/THINK]Jonas.</s>"),
     "channels": (
-        "{{ messages[0].content }}",
-        ["<|channel|>", "<|message|>", "<|end|>", "<|start|>"],
+        PLAIN,
+        CHANNELS,
         "<|channel|>analysis<|message|>Mira?\n\n<|end|><|start|>assistant<|channel|>final<|message|>Jonas.</s>",
     ),
-    "none": ("{{ messages[0].content }}", [], "Jonas.\n\nAnd so on"),
+    "none": (PLAIN, [], "Jonas.\n\nAnd so on"),
 }
 
 
 @pytest.fixture
 def writing(tiny_lm, tmp_path, monkeypatch):
-    """A function that answers with a model that writes a text, and the number of tokens that it had written."""
+    """A function that answers with a model that writes a text."""
     import torch
 
     def answer(kind: str, **changes):

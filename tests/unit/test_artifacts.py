@@ -14,7 +14,6 @@ from secateur.core.artifacts import (
     seal,
     unsealed,
     whole,
-    write_json,
     write_text,
 )
 from secateur.core.errors import SecateurError
@@ -65,13 +64,10 @@ def test_a_write_without_room_says_which_file_it_was_of(tmp_path):
     assert late.value.filename is None
 
 
-def test_json_round_trips_with_its_keys_in_order_and_is_named_where_it_is_damaged(tmp_path):
-    value, path = {"b": [1, 2.5, None], "a": "é"}, tmp_path / "run.json"
-    write_json(path, value)
-    assert list(read_json(path).items()) == list(value.items())
-    path.write_text('{"stage": "x", ')
+def test_json_that_is_damaged_is_named(tmp_path):
+    (tmp_path / "run.json").write_text('{"stage": "x", ')
     with pytest.raises(SecateurError, match=r"run\.json: damaged .* Fix: remove it and run again"):
-        read_json(path)
+        read_json(tmp_path / "run.json")
 
 
 def test_what_is_damaged_or_absent_is_made_anew_and_what_is_whole_is_not(tmp_path, caplog):

@@ -15,13 +15,12 @@ CFG = SimpleNamespace(kind="openie", block=2, settings={"batch": 8})
 
 def passages(sizes=(5, 1, 3)) -> pl.DataFrame:
     rows = [(f"d{d}", f"T{d}", n, f"d{d}.{n}", f"d{d} says {n}") for d, size in enumerate(sizes) for n in range(size)]
-    return pl.DataFrame(rows, schema=["doc_id", "title", "position", "passage_id", "text"], orient="row").with_columns(
-        pl.col("position").cast(pl.Int32)
-    )
+    schema = dict.fromkeys(("doc_id", "title", "position", "passage_id", "text"), pl.String) | {"position": pl.Int32}
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 class Parser:
-    """Stands for the parser: one triple for each text, none for every third; what it was asked is kept."""
+    """One triple for each text, none for those that end with 3; what it was asked is kept."""
 
     def __init__(self, monkeypatch) -> None:
         self.asked: list[tuple[str, ...]] = []

@@ -68,15 +68,6 @@ def test_vectors_come_back_bit_for_bit_in_the_order_asked_and_are_counted(tmp_pa
     assert (cache.hits, cache.misses) == (3, 1)
 
 
-def test_segments_add_up_and_may_overlap(tmp_path):
-    cache = VectorCache(tmp_path, 3)
-    for part in (["a", "bb"], ["bb", "ccc"], ["d"]):
-        cache.put(part, vectors_of(part))
-    known, found = cache.get(["d", "ccc", "bb", "a"])
-    assert known.all()
-    np.testing.assert_array_equal(found, vectors_of(["d", "ccc", "bb", "a"]))
-
-
 @contextmanager
 def switching_often():
     """Threads change places at almost every step, in Python's own parser too: a callback of the collector runs there."""

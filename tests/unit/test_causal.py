@@ -1,6 +1,5 @@
 """Models prepared, loaded and compared: GGUF weights become a folder once, and SmolLM2 scores as one by one."""
 
-import copy
 import dataclasses
 import json
 import logging
@@ -10,9 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
-import torch
 from scripts import prepare_model
 
 from secateur.config import compose
@@ -70,10 +67,8 @@ def prepared(tmp_path, cache: Path, lm, in_process: bool) -> dict:
     """What the stage notes of a model."""
     out = SimpleNamespace(path=lambda name: tmp_path / f"{name}.json")
     cfg = SimpleNamespace(lm=lm, extra=SimpleNamespace(in_process=in_process))
-    metrics = prepare_model.run(cfg, {}, out, Context(logging.getLogger("test"), cache, {}, "c1"))
-    said = json.loads((tmp_path / "model.json").read_text())
-    assert metrics == {"converted": int(said["converted"])}
-    return said
+    prepare_model.run(cfg, {}, out, Context(logging.getLogger("test"), cache, {}, "c1"))
+    return json.loads((tmp_path / "model.json").read_text())
 
 
 def test_the_stage_notes_which_weights_they_are(tmp_path):
@@ -85,7 +80,6 @@ def test_the_stage_notes_which_weights_they_are(tmp_path):
 
 
 def test_the_weights_of_a_server_are_its_own(tmp_path):
-    """A folder with a tokenizer alone is enough."""
     lm = SimpleNamespace(model=str(tmp_path))
     said = prepared(tmp_path, tmp_path, lm, in_process=False)
     assert (said["weights"], said["converted"]) == (None, False)
@@ -136,9 +130,10 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
     (tmp_path / "whole.gguf").write_bytes(b"GGUF one, and two")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "pieces", raising=False)
-    assert prepare.weights_digest("assemble:pieces", tmp_path) == prepare.weights_digest(
-        str(tmp_path / "whole.gguf"), tmp_path
-    )
+    digests = [
+        prepare.weights_digest(address, tmp_path) for address in ("assemble:pieces", str(tmp_path / "whole.gguf"))
+    ]
+    assert digests[0] == digests[1]
     with prepare.gguf_file("assemble:pieces") as path:
         assert path.read_bytes() == b"GGUF one, and two"
     assert not path.exists()
@@ -152,10 +147,6 @@ def test_a_file_in_pieces_is_known_by_the_digest_of_the_whole(tmp_path, monkeypa
     [
         ({"model": "assemble:no_such_package"}, r"package no_such_package is not installed.*Fix: install it"),
         ({"model": "nowhere/weights.gguf"}, r"nowhere/weights\.gguf missing.*Fix: "),
-        (
-            {"model": "nobody/such-model"},
-            r"lm.model nobody/such-model: .* the hub is not asked .*Fix: correct lm.model",
-        ),
         ({"dtype": {"cpu": "float32"}}, r"lm\.dtype has entries for .*needs exactly cpu and cuda\. Fix: "),
     ],
 )
@@ -165,23 +156,20 @@ def test_what_is_no_model_is_refused_with_a_fix(tmp_path, changes, message):
 
 
 def test_a_folder_is_used_as_it_is_and_known_by_its_weights_and_its_tokenizer(tiny_lm, tmp_path):
-    def loaded(name: str):
-        return load(dataclasses.replace(SMOLLM2, model=str(tmp_path / name), window=64), tmp_path / "c")
+    def identity(folder: Path) -> str:
+        return load(dataclasses.replace(SMOLLM2, model=str(folder), window=64), tmp_path / "c").identity
 
-    for n, kind in enumerate(("llama", "mistral", "llama")):
+    folders = [tmp_path / str(n) for n in range(3)]
+    for kind, folder in zip(("llama", "mistral", "llama"), folders, strict=True):
         lm = tiny_lm(kind)
-        lm.model.save_pretrained(tmp_path / str(n))
-        lm.tokenizer.save_pretrained(tmp_path / str(n))
-    identities = [loaded(name).identity for name in "012"]
-    assert identities[0] == identities[2] != identities[1]
+        lm.model.save_pretrained(folder)
+        lm.tokenizer.save_pretrained(folder)
+    one, other, same = map(identity, folders)
+    assert one == same != other
     assert not (tmp_path / "c/models").exists()
-    before = prepare.weights_digest(str(tmp_path / "0"), tmp_path)
-    tokenizer = tmp_path / "0" / "tokenizer.json"
+    before, tokenizer = prepare.weights_digest(str(folders[0]), tmp_path), folders[0] / "tokenizer.json"
     tokenizer.write_text(tokenizer.read_text() + " ")
-    assert prepare.weights_digest(str(tmp_path / "0"), tmp_path) != before
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SecateurError, match=r"cannot be loaded"):
-        loaded("empty")
+    assert prepare.weights_digest(str(folders[0]), tmp_path) != before
 
 
 def test_layers_of_an_unknown_kind_are_refused(tiny_lm):
@@ -189,19 +177,6 @@ def test_layers_of_an_unknown_kind_are_refused(tiny_lm):
     lm._config = type("Config", (), {"sliding_window": None, "layer_types": ["linear_attention"]})()
     with pytest.raises(SecateurError, match="layers of type linear_attention cannot be scored"):
         lm.prefill([[5, 6]])
-
-
-def test_bf16_ranks_as_fp32_does(tiny_lm, ecs):
-    lm, cfg = tiny_lm(), ecs()
-    questions = [Question("q", "What had she swallowed?", "half a ball")]
-    texts = ["Mira", "left", "Ghent", "half", "June", "1994", "ball", "yes"]
-    passages = [Passage(f"p{n}", text) for n, text in enumerate(texts)]
-    pairs, values = [(0, n) for n in range(len(passages))], {}
-    for dtype in (torch.float32, torch.bfloat16):
-        lm.model = copy.deepcopy(lm.model).to(dtype)
-        rows = pair_rows(lm, cfg, questions, passages, pairs, base_readings(lm, cfg, questions))
-        values[str(dtype)] = [row["answer_logprob"] for row in rows]
-    assert pl.DataFrame(values).select(pl.corr(*values, method="spearman")).item() > 0.9
 
 
 def test_a_model_that_ends_at_other_tokens_is_another_model(tiny_lm):

@@ -16,9 +16,7 @@ ROWS = [
 
 def triples(rows) -> pl.DataFrame:
     names = ("doc_id", "position", "n", "passage_id", "head", "relation", "tail")
-    return pl.DataFrame(
-        rows, schema=dict.fromkeys(names, pl.String) | {"position": pl.Int32, "n": pl.Int32}, orient="row"
-    )
+    return TABLES["triples"].frame(dict(zip(names, row, strict=True)) for row in rows)
 
 
 def test_counts_are_mentions_and_a_repeated_triple_is_one_edge_with_two_sources():
@@ -27,24 +25,11 @@ def test_counts_are_mentions_and_a_repeated_triple_is_one_edge_with_two_sources(
     assert book.relations["count"].to_list() == [3, 1, 1]
     assert book.edges.select("h", "r", "t").rows() == [(0, 0, 1), (0, 1, 2), (1, 2, 2), (3, 0, 0)]
     assert book.edge_sources.filter(pl.col("edge_id") == 0)["passage_id"].to_list() == ["p1", "p3"]
-    lines = edge_lines(book.edges.reverse(), book.entities, book.relations)
-    assert lines["edge_id"].to_list() == [3, 2, 1, 0]  # in the order of the edges given
-    assert lines["line"].to_list() == [
-        "cub eats bear",
-        "salmon swims in river",
-        "bear lives by river",
-        "bear eats salmon",
-    ]
+    lines = edge_lines(book.edges.reverse().head(2), book.entities, book.relations)
+    assert lines["line"].to_list() == ["cub eats bear", "salmon swims in river"]  # in the order of the edges given
 
 
 def test_no_triples_give_an_empty_codebook():
     empty = indexify(TABLES["triples"].empty())
     assert [f.height for f in (empty.entities, empty.relations, empty.edges, empty.edge_sources)] == [0, 0, 0, 0]
     assert edge_lines(empty.edges, empty.entities, empty.relations).height == 0
-
-
-def test_ids_have_the_types_of_the_tables():
-    book = indexify(triples(ROWS))
-    for name in ("entities", "relations", "edges", "edge_sources"):
-        frame, declared = getattr(book, name), TABLES[name].empty()
-        assert {c: frame.schema[c] for c in frame.columns} == {c: declared.schema[c] for c in frame.columns}

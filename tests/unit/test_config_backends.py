@@ -46,10 +46,11 @@ def test_what_a_kind_lacks_and_what_does_not_belong_to_it_is_said_at_once():
     own = {name: value for name, value in rebel.settings.items() if name != "model"} | {"beams": 0, "bach": 8}
     with pytest.raises(ConfigError) as caught:
         extraction.problems(replace(rebel, settings=own), "conf/extractor/rebel")
+    assert str(caught.value).startswith("conf/extractor/rebel.yaml: 3 problems: ")
     for part in (
-        "conf/extractor/rebel.yaml: 3 problems: unknown key extractor.settings.bach; did you mean 'batch'?",
-        "key extractor.settings.model missing",
-        "extractor.settings.beams is 0, allowed: [1, 64]",
+        "settings.bach; did you mean 'batch'?",
+        "settings.model missing",
+        "settings.beams is 0, allowed: [1, 64]",
     ):
         assert part in str(caught.value)
     with pytest.raises(ConfigError, match=r"conf/extractor/rebel\.yaml: .*'rebl' is unknown; did you mean 'rebel'"):

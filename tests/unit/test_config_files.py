@@ -43,14 +43,10 @@ def test_a_file_that_is_no_option_is_refused_at_once(tmp_path, cache, group, tex
     assert f"conf/{group}/mine.yaml" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [(b"mirror: [", "is not YAML"), (b"here\n", "holds a str"), (b"mirror: \xff\n", "is not UTF-8")],
-)
-def test_a_machines_own_settings_are_read_or_refused(tmp_path, text, expected):
+def test_a_machines_own_settings_are_read_or_refused(tmp_path):
     (tmp_path / "local").mkdir()
-    (tmp_path / "local" / "local.yaml").write_bytes(text)
-    with pytest.raises(ConfigError, match=rf"local\.yaml: {expected}"):
+    (tmp_path / "local" / "local.yaml").write_bytes(b"mirror: [")
+    with pytest.raises(ConfigError, match=r"local\.yaml: is not YAML"):
         local(tmp_path)
 
 

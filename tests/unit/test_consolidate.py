@@ -14,9 +14,8 @@ from secateur.ranking.acronyms import acronyms
 
 NEVER = {
     "number": [
-        ("report of 2023", "report of 2024"), ("Article 33", "Article 34"), ("3 bears", "4 bears"),
-        ("three bears", "four bears"), ("first quarter", "second quarter"), ("Type 1 diabetes", "Type 2 diabetes"),
-        ("14 March 2024", "15 March 2024"), ("sixteenth century", "seventeenth century"),
+        ("report of 2023", "report of 2024"), ("three bears", "four bears"), ("Type 1 diabetes", "Type 2 diabetes"),
+        ("first quarter", "second quarter"), ("14 March 2024", "15 March 2024"),
     ],
     "single letter": [("J. Smith", "K. Smith"), ("vitamin A", "vitamin D")],
     "marker": [("Type II error", "Type III error"), ("LX Legislature", "LXI Legislature")],
@@ -25,10 +24,8 @@ NEVER = {
         ("southwestern coast", "southeastern coast"),
     ],
     "polarity": [
-        ("not approved", "approved"), ("benign tumour", "malignant tumour"), ("high risk", "low risk"),
+        ("not approved", "approved"), ("benign tumour", "malignant tumour"), ("boys", "girls"), ("Henry Sr", "Henry Jr"),
         ("non-smoker", "smoker"), ("nonsmokers", "smokers"), ("symptomatic", "asymptomatic"), ("legal", "illegal"),
-        ("hyperthyroidism", "hypothyroidism"), ("maternal age", "paternal age"), ("systolic pressure", "diastolic pressure"),
-        ("boys", "girls"), ("Henry Sr", "Henry Jr"), ("highest", "lowest"), ("lessor", "lessee"), ("encoder", "decoder"),
         ("receptor agonist", "receptor antagonist"), ("preoperative care", "postoperative care"), ("bilateral", "unilateral"),
     ],
     "date": [("5 May 2021", "5 June 2021"), ("12 Jan 2019", "12 Feb 2019")],
@@ -39,8 +36,7 @@ NEVER = {
 }  # fmt: skip
 ALWAYS = [
     ("brown bear", "brown bears"), ("brown bear", "The brown bear"), ("Brown Bear", "brown bear"), ("brown-bear", "brown bear"),
-    ("Marrowfield Holdings, plc", "Marrowfield Holdings plc"), ("companies", "company"), ("+5", "5"),
-    ("COVID-19", "Covid 19"), ("The Williams report", "Williams report"),
+    ("Marrowfield Holdings, plc", "Marrowfield Holdings plc"), ("companies", "company"), ("+5", "5"), ("COVID-19", "Covid 19"),
 ]  # fmt: skip
 
 

@@ -21,26 +21,19 @@ EDGES = [(0, 0, 3), (1, 0, 3), (2, 0, 4), (3, 1, 5), (4, 1, 5)]
 MENTIONS = [0, 1, 2, 3, 4, 3, 0, 3]  # edge of each mention; a passage each, two to a run
 
 
-def frame(name: str, rows: list[tuple], vectors: np.ndarray | None = None) -> pl.DataFrame:
-    """Rows of a table, with their embeddings where it has some."""
-    schema = {k: v for k, v in TABLES[name].empty().schema.items() if k != "embedding"}
-    made = pl.DataFrame(rows, schema=schema, orient="row")
-    if vectors is None:
-        return made
-    return made.with_columns(embedding=pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1])))
-
-
 @pytest.fixture
 def inputs(tmp_path) -> Inputs:
     vectors = np.stack([np.cos(ANGLES), np.sin(ANGLES)], 1).astype(np.float32)
-    passages = [(f"p{n}", "d", None, "g", None, n, f"Text {n}.", None, None, None, None) for n in range(len(MENTIONS))]
-    tables = {
-        "passages": frame("passages", passages),
-        "entities": frame("entities", [(n, text, 1) for n, text in enumerate(NAMES)], vectors),
-        "edges": frame("edges", [(n, *edge, n) for n, edge in enumerate(EDGES)]),
-        "edge_sources": frame("edge_sources", [("d", n, 0, f"p{n}", e) for n, e in enumerate(MENTIONS)]),
-        "run_edges": frame("run_edges", [(n // 2, n % 2, e, f"p{n}") for n, e in enumerate(MENTIONS)]),
+    entities = pl.DataFrame({"entity_id": range(len(NAMES)), "text": NAMES, "count": 1, "embedding": vectors})
+    text = {"doc_id": "d", "group_id": "g", "text": "Text."}
+    rows = {
+        "passages": [text | {"passage_id": f"p{n}", "position": n} for n in range(len(MENTIONS))],
+        "edges": [(n, *edge, n) for n, edge in enumerate(EDGES)],
+        "edge_sources": [("d", n, 0, f"p{n}", e) for n, e in enumerate(MENTIONS)],
+        "run_edges": [(n // 2, n % 2, e, f"p{n}") for n, e in enumerate(MENTIONS)],
     }
+    tables = {name: TABLES[name].frame(made) for name, made in rows.items()}
+    tables |= {"entities": entities.cast({"entity_id": pl.Int32, "count": pl.Int32})}
     for name, table in tables.items():
         write_table(TABLES[name], table, tmp_path / f"{name}.parquet")
     return Inputs({name: [tmp_path / f"{name}.parquet"] for name in tables})

@@ -62,18 +62,18 @@ def test_few_contexts_are_counted_where_there_is_room():
     assert len(counted) <= 1  # the whole, at most
 
 
-def shared(new: list[set[str]], budget: int, packing: str, frame: int = 2) -> list[int]:
-    """Pieces that bring words of which each is said once, and a token of their own."""
-    size = lambda chosen: bool(chosen) * frame + len(chosen) + len(set().union(*(new[n] for n in chosen)))  # noqa: E731
-    return pack_shared([1] * len(new), budget, packing, size, frame)
-
-
-def test_pieces_that_share_text_cost_what_they_add():
+@pytest.mark.parametrize(
+    ("budget", "packing", "expected"),
+    [(7, "stop", [0]), (7, "refill", [0, 2, 3]), (11, "stop", [0, 1, 2, 3]), (2, "refill", [])],
+)
+def test_pieces_that_share_text_cost_what_they_add(budget, packing, expected):
+    """A frame of two tokens; each piece brings a token of its own, and words of which each is said once."""
     facts = [{"a", "b"}, {"a", "c", "d", "e"}, {"a"}, {"b"}]
-    assert shared(facts, 7, "stop") == [0]
-    assert shared(facts, 7, "refill") == [0, 2, 3]
-    assert shared(facts, 11, "stop") == [0, 1, 2, 3]
-    assert shared(facts, 2, "refill") == []
+
+    def size(chosen: list[int]) -> int:
+        return 2 * bool(chosen) + len(chosen) + len(set().union(*(facts[n] for n in chosen)))
+
+    assert pack_shared([1] * len(facts), budget, packing, size, 2) == expected
 
 
 @pytest.mark.parametrize("packing", ["refill", "stop"])
@@ -117,12 +117,9 @@ def table(*rows: tuple) -> pl.DataFrame:
     return found
 
 
-def test_a_table_gives_back_each_text_whatever_the_order_of_its_rows():
-    made = {64: Context(rows_of(PIECES), 4), 32: Context(rows_of(PIECES[:1]), 1), 8: Context(rows_of([]), 0)}
-    found = table(*context_rows("q", "graph", False, "whole", made))
-    expected = {("q", "graph", 64): "b\na1\nc\na2", ("q", "graph", 32): "b"}
-    assert texts(found) == texts(found.reverse()) == expected
-    assert [row.text for row in made[64].rows] == ["b\n", "a1\n", "c\n", "a2"]  # the last has no end
+def test_a_table_gives_back_the_texts_whatever_the_order_of_its_rows():
+    found = table(*context_rows("q", "graph", False, "whole", {64: Context(rows_of(PIECES), 4)}))
+    assert texts(found.reverse()) == {("q", "graph", 64): "b\na1\nc\na2"}
 
 
 def test_what_a_session_holds_is_a_context_of_its_own():
@@ -148,13 +145,8 @@ def test_the_contexts_of_a_question_are_sized_from_the_largest_down_unit_by_unit
 
 def rankings(*scorers: tuple[str, list[str]], edges=()) -> pl.DataFrame:
     """Passages best first under each scorer."""
-    lines = dict(edges)
-    rows = [
-        ("q1", scorer, n, passage, lines.get(passage), 3.0 - n, False)
-        for scorer, ranked in scorers
-        for n, passage in enumerate(ranked)
-    ]
-    return TABLES["rankings"].frame(rows)
+    lines, ranked = dict(edges), [(scorer, n, p) for scorer, best in scorers for n, p in enumerate(best)]
+    return TABLES["rankings"].frame([("q1", scorer, n, p, lines.get(p), 3.0 - n, False) for scorer, n, p in ranked])
 
 
 PASSAGES = [("p3", 2, "Rivers freeze.", "Ann", None), ("p1", 0, "Bears eat salmon.", None, "Brown bears")]
@@ -207,10 +199,10 @@ def assembled(tmp_path, monkeypatch):
 
 def test_every_scorer_of_a_list_is_written_at_every_budget_and_at_that_of_answers(assembled):
     first, other, last = "Bears eat salmon.", "They sleep in winter.", "Ann: Rivers freeze."
-    expected = {("zsum", 3): first, ("zsum", 10): f"{other}\n{first}\n{last}"}
-    expected |= {("zsum", 20): f"{other}\n{first}\n{last}", ("zsum+neighbour", 3): last}
-    expected |= {("zsum+neighbour", 10): f"{last}\n{first}\n{other}"}
-    expected |= {("zsum+neighbour", 20): f"{last}\n{first}\n{other}"}
+    expected = {("zsum", 3): first, ("zsum+neighbour", 3): last}
+    for budget in (10, 20):
+        expected |= {("zsum", budget): f"{other}\n{first}\n{last}"}
+        expected |= {("zsum+neighbour", budget): f"{last}\n{first}\n{other}"}
     assert assembled("default+placement=best_first") == expected
     picked = assembled("default+packing=stop", "zsum")  # in which what overflows ends a context
     assert set(picked) == {("zsum", 10), ("zsum", 20)}

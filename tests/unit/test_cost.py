@@ -7,13 +7,8 @@ from secateur.core.tables.catalog import TABLES
 from secateur.report.sections.cost import cost_parts
 from secateur.stage.lineage import costs
 
-FAMILIES = {
-    "graph_zsum": "graph",
-    "graph_zsum:dense": "graph",
-    "rankers": "lexical",
-    "raptor": "peer",
-    "read": "imported",
-}
+FAMILIES = {"graph_zsum": "graph", "graph_zsum:dense": "graph", "rankers": "lexical"}
+FAMILIES |= {"raptor": "peer", "read": "imported"}
 
 
 def record(stage: str, seconds: float, gigabytes: float, inputs: list[str], **outputs: str) -> dict:
@@ -22,9 +17,7 @@ def record(stage: str, seconds: float, gigabytes: float, inputs: list[str], **ou
     return own | {"inputs": dict.fromkeys(inputs, "digest"), "outputs": outputs}
 
 
-GRAPH, CONTEXTS, FIGURES, GAIN, MODEL = (
-    f"results/{name}" for name in ("graph", "contexts", "figures", "gain", "model")
-)
+GRAPH, CONTEXTS, FIGURES, GAIN, MODEL = (f"results/{n}" for n in ("graph", "contexts", "figures", "gain", "model"))
 RECORDS = [
     record("extract_triples", 100, 2, ["data/passages.jsonl"], triples=GRAPH),
     record("assemble_contexts", 3, 1, [GRAPH], contexts=CONTEXTS),

