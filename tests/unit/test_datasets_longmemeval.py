@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.loaded import conform
+from tests.support.refusals import message
 
 from secateur.core.errors import SecateurError
 from secateur.datasets.loaders import load_corpus, load_questions
@@ -22,18 +23,15 @@ def said(text: str, role: str = "user", **mark) -> dict:
 GOLD = [said("Hello.", has_answer=False), said("Hi.", "assistant", has_answer=False)]
 GOLD += [said("I keep seven hens.", has_answer=True)]
 FILLER = [said("Good day.", "assistant"), said("Why is the sky blue?"), said(" "), said("Scattering.", "assistant")]
-FIRST, OTHER = "2023/05/01 (Mon) 10:00", "2023/05/02 (Tue) 10:00"
-RECORD = {
-    "question_id": "q1",
-    "question_type": "single-session-user",
-    "question": "How many hens?",
-    "answer": 7,
-    "question_date": "2023/05/30 (Tue) 18:10",
-    "haystack_session_ids": ["answer_77", "sharegpt_1", "sharegpt_1", "ultra_2"],
-    "haystack_dates": ["2023/06/20 (Tue) 02:21", FIRST, OTHER, FIRST],
-    "haystack_sessions": [GOLD, FILLER, FILLER, []],
-    "answer_session_ids": ["answer_77"],
-}
+FIRST, OTHER, LATE = "2023/05/01 (Mon) 10:00", "2023/05/02 (Tue) 10:00", "2023/06/20 (Tue) 02:21"
+RECORD = {"question_id": "q1", "question_type": "single-session-user", "question": "How many hens?", "answer": 7}
+RECORD |= {"question_date": "2023/05/30 (Tue) 18:10", "haystack_dates": [LATE, FIRST, OTHER, FIRST]}
+RECORD |= {"haystack_session_ids": ["answer_77", "sharegpt_1", "sharegpt_1", "ultra_2"]}
+RECORD |= {"haystack_sessions": [GOLD, FILLER, FILLER, []], "answer_session_ids": ["answer_77"]}
+
+
+def sessions(*turns) -> dict:
+    return {"haystack_sessions": [*turns, [], [], []][:4]}
 
 
 def loaded(tmp_path, *records, kind: str = "longmemeval"):
@@ -46,22 +44,21 @@ def loaded(tmp_path, *records, kind: str = "longmemeval"):
 
 
 def refused(tmp_path, *records) -> str:
-    with pytest.raises(SecateurError) as caught:
-        loaded(tmp_path, *records)
-    assert str(caught.value).startswith(str(tmp_path / "histories.json"))
-    assert "Fix: " in str(caught.value)
-    return str(caught.value)
+    said = message(loaded, tmp_path, *records)
+    assert said.startswith(str(tmp_path / "histories.json"))
+    return said
 
 
 def test_the_passages_are_the_users_turns_in_the_order_of_the_dates_keyed_by_place(tmp_path):
     passages = loaded(tmp_path, RECORD)[0].passages
-    assert passages["passage_id"].to_list() == ["q1:1:1", "q1:2:1", "q1:0:0", "q1:0:2"]
-    assert passages["text"].to_list() == ["Why is the sky blue?"] * 2 + ["Hello.", "I keep seven hens."]
-    assert passages["session_id"].to_list() == ["session_1", "session_2", "session_0", "session_0"]
-    assert passages["position"].to_list() == [0, 1, 2, 3]
-    assert set(passages["speaker"]) == {"user"}
-    assert passages["date"][2] == "2023/06/20 (Tue) 02:21"
-    assert set(passages["group_id"]) == set(passages["doc_id"]) == {"q1"}
+    assert passages.select("passage_id", "session_id", "position", "text").rows() == [
+        ("q1:1:1", "session_1", 0, "Why is the sky blue?"),
+        ("q1:2:1", "session_2", 1, "Why is the sky blue?"),
+        ("q1:0:0", "session_0", 2, "Hello."),
+        ("q1:0:2", "session_0", 3, "I keep seven hens."),
+    ]
+    same = passages.select("speaker", "group_id", "doc_id").unique().rows()
+    assert (same, passages["date"][2]) == ([("user", "q1", "q1")], LATE)
 
 
 def test_by_session_the_users_turns_are_joined_by_a_blank_and_a_session_without_one_is_no_passage(tmp_path):
@@ -84,8 +81,8 @@ def test_what_is_no_passage_is_counted_and_sessions_of_one_date_stay_in_the_orde
 def test_no_id_of_a_session_gets_out(tmp_path, kind):
     """Upstream's ids say which session holds the answer."""
     corpus, found = loaded(tmp_path, RECORD, kind=kind)
-    texts = [value for frame in (corpus.passages, found.evidence) for row in frame.iter_rows() for value in row]
-    assert not [t for t in texts if isinstance(t, str) and any(name in t for name in RECORD["haystack_session_ids"])]
+    told = str([frame.rows() for frame in (corpus.passages, found.evidence, found.questions)])
+    assert not [name for name in RECORD["haystack_session_ids"] if name in told]
 
 
 def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
@@ -99,17 +96,16 @@ def test_the_gold_is_what_is_marked_in_the_sessions_named(tmp_path):
 
 
 def test_by_session_two_marks_in_one_session_are_one_gold_passage(tmp_path):
-    twice = RECORD | {"haystack_sessions": [[*GOLD, said("Brown ones.", has_answer=True)], [], [], []]}
+    twice = RECORD | sessions([*GOLD, said("Brown ones.", has_answer=True)])
     assert loaded(tmp_path, twice)[1].evidence["passage_id"].to_list() == ["q1:0:2", "q1:0:3"]
-    assert loaded(tmp_path, twice, kind=SESSIONS)[1].evidence.drop("hop", "grade").rows() == [
-        ("q1", 0, "I keep seven hens. Brown ones.", "q1:0")
-    ]
+    (row,) = loaded(tmp_path, twice, kind=SESSIONS)[1].evidence.drop("hop", "grade").rows()
+    assert row == ("q1", 0, "I keep seven hens. Brown ones.", "q1:0")
 
 
 @pytest.mark.parametrize("kind", LEVELS)
 def test_evidence_in_an_assistants_turn_is_kept_as_text_and_is_no_target(tmp_path, kind):
     spoken = [said("What is cold soup called?"), said("Vichyssoise.", "assistant", has_answer=True)]
-    found = loaded(tmp_path, RECORD | {"haystack_sessions": [spoken, [], [], []]}, kind=kind)[1]
+    found = loaded(tmp_path, RECORD | sessions(spoken), kind=kind)[1]
     assert found.evidence.drop("hop", "grade").rows() == [("q1", 0, "Vichyssoise.", None)]
     assert found.counts["questions_without_target"] == found.counts["evidence_unresolved"] == 1
 
@@ -127,12 +123,8 @@ def test_what_is_doubtful_about_questions_is_counted(tmp_path):
     assert counts["questions_before_their_evidence"] == 1
     assert counts["questions_with_answer_session_missing"] == 1
     assert counts["answers_that_are_numbers"] == 1
-    counts = loaded(tmp_path, RECORD | {"question_date": "2023/06/20 (Tue) 02:21", "answer": "7"})[1].counts
+    counts = loaded(tmp_path, RECORD | {"question_date": LATE, "answer": "7"})[1].counts
     assert counts["questions_before_their_evidence"] == counts["answers_that_are_numbers"] == 0
-
-
-def sessions(*turns) -> dict:
-    return {"haystack_sessions": [*turns, [], [], []][:4]}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +134,7 @@ def sessions(*turns) -> dict:
         ({"answer": None}, "object 0: answer must be a text or a number, found None"),
         ({"answer": True}, "object 0: answer must be a text or a number, found True"),
         ({"question_date": "May 2023"}, "question_date must be like '2023/05/20 (Sat) 02:21', found 'May 2023'"),
-        ({"haystack_dates": ["2023/05/01 (Mon) 10:00"]}, "haystack_session_ids 4, haystack_dates 1"),
+        ({"haystack_dates": [FIRST]}, "haystack_session_ids 4, haystack_dates 1"),
         ({"haystack_dates": [3] * 4}, "haystack_dates[0] must be like '2023/05/20 (Sat) 02:21', found 3"),
         ({"haystack_session_ids": [1, 2, 3, 4]}, "haystack_session_ids holds 1, texts are needed"),
         (sessions(3), "session 0 must be a list of turns, found 3"),
@@ -155,15 +147,12 @@ def test_a_record_of_another_form_is_named_with_what_is_wrong(tmp_path, changed,
     assert message in refused(tmp_path, RECORD | changed)
 
 
-def test_a_field_that_is_missing_and_an_id_that_comes_twice(tmp_path):
+def test_a_field_that_is_missing_an_id_that_comes_twice_and_a_question_without_passages(tmp_path):
     without = {k: v for k, v in RECORD.items() if k != "haystack_dates"}
     assert "object 0: haystack_dates is missing" in refused(tmp_path, without)
     assert "object 1 (q1): question_id is already used by object 0" in refused(tmp_path, RECORD, RECORD)
-
-
-def test_questions_without_their_passages(tmp_path):
     corpus, _ = loaded(tmp_path, RECORD)
-    (tmp_path / "histories.json").write_text(json.dumps([RECORD | {"question_id": "q2"}]))
+    loaded(tmp_path, RECORD | {"question_id": "q2"})
     with pytest.raises(SecateurError, match=r"1 questions \(e.g. q2\) without passages"):
         load_questions("longmemeval", "longmemeval", {"histories": tmp_path / "histories.json"}, corpus.passages)
 
@@ -173,15 +162,3 @@ def test_the_synthetic_file_is_what_its_script_writes():
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
     assert (SYNTHETIC / "histories.json").read_text("utf-8") == make.histories()
-
-
-@pytest.mark.parametrize("kind", LEVELS)
-def test_the_synthetic_histories_hold_every_trap(kind):
-    files = {"histories": SYNTHETIC / "histories.json"}
-    corpus = load_corpus(kind, files)
-    found = load_questions(kind, "toy_longmemeval", files, corpus.passages)
-    traps = {**corpus.counts, **found.counts}
-    never = {"questions_without_answer", "evidence_repeated", "questions_with_answer_session_missing"}
-    assert {name for name, count in traps.items() if not count} == never
-    assert found.questions["type"].n_unique() == 7
-    assert found.questions.height == 16

@@ -13,14 +13,9 @@ from secateur.datasets.loaders import load_corpus, load_questions, named_files
 FILM = ["Free Guy (film)", ["Free Guy is a film.", "", " It was directed by Shawn Levy. "]]
 LEVY = ["Shawn Levy", ["Shawn Levy was born in 1968."]]
 OTHER = ["Shawn Levy", ["A writer of the same name."]]
-HOTPOT = {
-    "_id": "q1",
-    "question": "When was the director of Free Guy born?",
-    "answer": "1968",
-    "type": "bridge",
-    "context": [FILM, LEVY],
-    "supporting_facts": [["Free Guy (film)", 2], ["Shawn Levy", 0]],
-}
+ASKED = {"question": "When was the director of Free Guy born?", "answer": "1968"}
+HOTPOT = ASKED | {"_id": "q1", "type": "bridge", "context": [FILM, LEVY]}
+HOTPOT |= {"supporting_facts": [["Free Guy (film)", 2], ["Shawn Levy", 0]]}
 DISTRACTORS = [
     {"title": "Ghent", "text": "Ghent is a city. It has 260,000 people."},
     {"title": "Shawn Levy", "text": "Another text."},
@@ -29,17 +24,12 @@ STEPS = [
     {"question": "Who directed Free Guy?", "answer": "Shawn Levy", "paragraph_support_idx": 0},
     {"question": "When was #1 born?", "answer": "1968", "paragraph_support_idx": 3},
 ]
-MUSIQUE = {
-    "id": "2hop__1_2",
-    "question": "When was the director of Free Guy born?",
-    "answer": "1968",
-    "paragraphs": [
-        {"idx": 0, "title": "Free Guy", "paragraph_text": "It is a film. Shawn Levy directed it. Levy is 50."},
-        {"idx": 3, "title": "Shawn Levy", "paragraph_text": "A director. He is from Montreal."},
-        {"idx": 4, "title": "Shawn Levy", "paragraph_text": "Another of that name."},
-    ],
-    "question_decomposition": STEPS,
-}
+PARAGRAPHS = [
+    {"idx": 0, "title": "Free Guy", "paragraph_text": "It is a film. Shawn Levy directed it. Levy is 50."},
+    {"idx": 3, "title": "Shawn Levy", "paragraph_text": "A director. He is from Montreal."},
+    {"idx": 4, "title": "Shawn Levy", "paragraph_text": "Another of that name."},
+]
+MUSIQUE = ASKED | {"id": "2hop__1_2", "paragraphs": PARAGRAPHS, "question_decomposition": STEPS}
 
 
 def write(path: Path, value) -> Path:
@@ -48,7 +38,7 @@ def write(path: Path, value) -> Path:
 
 
 def load(kind, questions, corpora=(), **settings):
-    """(corpus, questions) of files of one format, their tables checked."""
+    """(corpus, questions) of files of one format."""
     corpus = load_corpus({"kind": kind} | settings, named_files(("pool", ...), [*questions, *corpora]))
     files = named_files(("questions", ...), list(questions))
     found = load_questions({"kind": kind} | settings, kind, files, corpus.passages)
@@ -92,21 +82,15 @@ def test_two_articles_of_one_title_are_two_documents(tmp_path):
     assert gold(found)[-1] == ("Shawn Levy#2:0", "bridge")
 
 
-def test_gold_that_names_a_sentence_that_is_not_there_is_counted(tmp_path):
-    wrong = HOTPOT | {"supporting_facts": [["Shawn Levy", 7], ["Free Guy (film)", 1], ["Free Guy (film)", 0]]}
-    _, found = load("hotpotqa", [write(tmp_path / "a.json", [wrong])])
-    assert gold(found) == [("Free Guy (film):0", "named")]
-    assert found.counts["evidence_missing"] == 2
-
-
 @pytest.mark.parametrize("number", [1, 7, -1])
-def test_gold_numbers_sentences_where_every_paragraph_has_one(tmp_path, number):
-    facts = {"supporting_facts": [["Shawn Levy", number], ["Ghent", 0]]}
-    path = write(tmp_path / "a.json", [HOTPOT | {"context": [LEVY, ["Ghent", ["A city."]]]} | facts])
+@pytest.mark.parametrize("other", [FILM, ["Free Guy (film)", ["Free Guy is a film."]]])  # each paragraph has one
+def test_gold_that_names_a_sentence_that_is_not_there_is_counted(tmp_path, number, other):
+    wrong = {"supporting_facts": [["Shawn Levy", number], ["Free Guy (film)", 1], ["Free Guy (film)", 0]]}
+    path = write(tmp_path / "a.json", [HOTPOT | {"context": [LEVY, other]} | wrong])
     _, found = load("hotpotqa", [path])
-    assert (gold(found), found.counts["evidence_missing"]) == ([("Ghent:0", "bridge")], 1)
+    assert (gold(found), found.counts["evidence_missing"]) == ([("Free Guy (film):0", "named")], 2)
     _, found = load("hotpotqa", [path], unit="paragraph")
-    assert gold(found) == [("Shawn Levy:0", "bridge"), ("Ghent:0", "bridge")]
+    assert gold(found) == [("Shawn Levy:0", "bridge"), ("Free Guy (film):0", "named")]
 
 
 def test_corpus_and_questions_of_two_units_are_refused(tmp_path):
@@ -117,15 +101,14 @@ def test_corpus_and_questions_of_two_units_are_refused(tmp_path):
             load_questions({"kind": "hotpotqa", "unit": other}, "mine", {"questions": path}, passages)
 
 
-BESIDE = {  # what a corpus of HippoRAG 2 repeats of a question's paragraphs, joined to one text
-    "hotpotqa": [(title, "".join(sentences)) for title, sentences in HOTPOT["context"]],
-    "musique": [(paragraph["title"], paragraph["paragraph_text"]) for paragraph in MUSIQUE["paragraphs"]],
-}
+BOTH = [("hotpotqa", HOTPOT), ("musique", MUSIQUE)]
 
 
-@pytest.mark.parametrize(("kind", "record"), [("hotpotqa", HOTPOT), ("musique", MUSIQUE)])
+@pytest.mark.parametrize(("kind", "record"), BOTH)
 def test_a_sample_of_hipporag_2_has_a_corpus_that_repeats_the_paragraphs_of_its_questions(tmp_path, kind, record):
-    beside = [*BESIDE[kind], ("Ghent", "A city.")]
+    beside = [(title, "".join(sentences)) for title, sentences in record.get("context", ())]
+    beside += [(one["title"], one["paragraph_text"]) for one in record.get("paragraphs", ())]
+    beside += [("Ghent", "A city.")]
     articles = [{"idx": n, "title": title, "text": text} for n, (title, text) in enumerate(beside)]
     questions, more = write(tmp_path / "sample.json", [record]), write(tmp_path / "sample_corpus.json", articles)
     corpus, found = load(kind, [questions], [more])
@@ -140,7 +123,7 @@ def test_aliases_of_an_answer_are_kept(tmp_path):
     assert found.questions["aliases"].to_list() == [["in 1968"], None]
 
 
-@pytest.mark.parametrize(("kind", "record"), [("hotpotqa", HOTPOT), ("musique", MUSIQUE)])
+@pytest.mark.parametrize(("kind", "record"), BOTH)
 def test_an_answer_without_text_is_none_and_counted(tmp_path, kind, record):
     _, found = load(kind, [write(tmp_path / "a.json", [record | {"answer": ""}])])
     assert found.questions["answer"].to_list() == [None]
@@ -182,12 +165,9 @@ def test_a_question_is_asked_once_and_of_paragraphs_in_the_corpus(tmp_path):
         load_questions("hotpotqa", "hotpotqa", {"questions": write(tmp_path / "d.json", [HOTPOT])}, corpus.passages)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [("", "the file: holds no object"), ('{"id": "q"}\n{"id": ', "line 2: malformed JSON")]
-)
-def test_json_lines_that_are_none_are_named(tmp_path, content, said):
-    (tmp_path / "dev.jsonl").write_text(content)
-    with pytest.raises(SecateurError, match=said):
+def test_a_file_without_an_object_is_named(tmp_path):
+    (tmp_path / "dev.jsonl").write_text("")
+    with pytest.raises(SecateurError, match="the file: holds no object"):
         load("musique", [tmp_path / "dev.jsonl"])
 
 

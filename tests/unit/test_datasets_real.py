@@ -7,9 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.support.loaded import conform, lines
 
-from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import check
 from secateur.datasets.fetch import _selection, fetch
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.datasets.registry import load_registry
@@ -36,9 +35,7 @@ def loaded(kind: str, dataset: str, corpus_files, question_files):
     """Corpus and questions, checked against their tables."""
     corpus = load_corpus(kind, corpus_files)
     found = load_questions(kind, dataset, question_files, corpus.passages)
-    check(TABLES["passages"], corpus.passages, dataset, "test")
-    check(TABLES["questions"], found.questions, dataset, "test")
-    check(TABLES["evidence"], found.evidence, dataset, "test")
+    conform(corpus.passages, found)
     return corpus, found
 
 
@@ -77,17 +74,21 @@ def test_musique_has_6462_sentences(real):
     assert (corpus.passages.height, corpus.counts["documents"], found.questions.height) == (6462, 1890, 100)
 
 
-HOTPOT_KEYS = ["supporting_facts", "level", "question", "context", "answer", "_id", "type"]  # in the order upstream
-
-
 WIKI = "9d6e352952aafb18dab22bf8195039461321a44a949df902ae83bce134ad238a"  # of the file on HippoRAG 2's hub
+HOTPOT_KEYS = ["supporting_facts", "level", "question", "context", "answer", "_id", "type"]  # in the order upstream
+TOTALS = {"ents_by_doc": [], "avg_ent_chars": float("nan"), "avg_ent_words": float("nan")}
+TOTALS |= {"current_cost": 0.0, "approx_total_cost": 0.0}
+
+
+def ordered(records):
+    return [{key: record[key] for key in HOTPOT_KEYS} for record in records]
 
 
 @pytest.mark.parametrize(
     ("name", "stated", "upstream"),
     [
         ("2wikimultihopqa_corpus.json", (3083943, WIKI), lambda records: json.dumps(records, indent=4)),
-        ("hotpotqa_train100.json", 810836, lambda records: json.dumps(ordered(records, HOTPOT_KEYS), indent=4)),
+        ("hotpotqa_train100.json", 810836, lambda records: json.dumps(ordered(records), indent=4)),
         ("hotpotqa_migres.json", None, lambda records: lines([{"level": "", "found": []} | r for r in records])),
         ("2wikimultihopqa_164.json", None, lambda records: lines([{"_id": "without"}, *records])),
         ("musique_train100.json", 1179088, json.dumps),
@@ -100,20 +101,6 @@ def test_what_the_address_has_becomes_the_mirrors_file(real, name, stated, upstr
     there = upstream(json.loads(content))
     assert stated in (None, len(there), (len(there), hashlib.sha256(there.encode()).hexdigest()))
     assert _selection(load_registry(REGISTRY)[name], there.encode()) == content
-
-
-TOTALS = {
-    **{"ents_by_doc": [], "avg_ent_chars": float("nan"), "avg_ent_words": float("nan")},
-    **{"current_cost": 0.0, "approx_total_cost": 0.0},
-}
-
-
-def ordered(records, keys):
-    return [{key: record[key] for key in keys} for record in records]
-
-
-def lines(records):
-    return "\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n"
 
 
 @pytest.mark.parametrize(

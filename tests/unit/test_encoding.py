@@ -48,13 +48,15 @@ def test_bos_stands_first_once_where_the_tokenizer_adds_one(tiny_lm):
 
 @pytest.mark.parametrize("bos", [False, True])
 def test_a_long_context_is_cut_from_the_left_and_counted(tiny_lm, bos):
-    whole = encode(tiny_lm(bos=bos), "Mira left Ghent . " * 40 + "Question: What? Answer:", " June")
-    cut = encode(tiny_lm(bos=bos, window=24), "Mira left Ghent . " * 40 + "Question: What? Answer:", " June")
+    context = "Mira left Ghent . " * 40 + "Question: What? Answer:"
+    whole, cut = (encode(tiny_lm(bos=bos, window=window), context, " June") for window in (256, 24))
     assert len(cut.read) == 24
     assert cut.cut == len(whole.ids) - len(cut.ids) > 0
     assert cut.ids[bos:] == whole.ids[bos + cut.cut :]
     assert cut.ids[: int(bos)] == (0,) * bos
     assert cut.ids[cut.start :] == whole.ids[whole.start :]
+    if bos:  # a prefix that a chat template wrote is not what is cut
+        assert encode(tiny_lm(bos=True, window=24), Rendered(f"<s>{context}"), " June") == cut
 
 
 def test_the_last_token_of_an_answer_is_predicted_and_not_read(tiny_lm):
@@ -89,13 +91,8 @@ MARKS = ["<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>", "[INST]", "[/INST
 WORDS = "who runs the finch mill in leeds ? rowan pike runs it . s im start end inst cls pad unk extra id 0"
 CORPUS = [WORDS, "< > | [ ] / _ - a b c d e f g h i j k l m n o p q r s t u v w x y z"] * 4
 TEXT = "who runs" + " it ".join(["", *MARKS, ""]) + "the mill?"
-LEADS = [
-    pre_tokenizers.ByteLevel(add_prefix_space=False),
-    pre_tokenizers.Metaspace(),
-    pre_tokenizers.BertPreTokenizer(),
-]
-LEADS += [pre_tokenizers.Whitespace(), pre_tokenizers.Metaspace(prepend_scheme="first")]
-NORMALIZERS = [None, normalizers.Lowercase()]
+LEADS = [pre_tokenizers.ByteLevel(add_prefix_space=False), pre_tokenizers.BertPreTokenizer()]
+LEADS += [pre_tokenizers.Metaspace(), pre_tokenizers.Metaspace(prepend_scheme="first"), pre_tokenizers.Whitespace()]
 
 
 def build(kind: str, lead, normalizer, special: list[str]) -> Tokenizer:
@@ -114,7 +111,7 @@ def build(kind: str, lead, normalizer, special: list[str]) -> Tokenizer:
     return tokenizer
 
 
-@pytest.mark.parametrize("normalizer", NORMALIZERS)
+@pytest.mark.parametrize("normalizer", [None, normalizers.Lowercase()])
 @pytest.mark.parametrize("lead", LEADS)
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "wordpiece"])
 def test_marks_in_a_text_are_encoded_as_where_no_special_token_is_registered(kind, lead, normalizer):
@@ -131,7 +128,8 @@ def test_marks_in_a_text_are_encoded_as_where_no_special_token_is_registered(kin
     assert textual(registered, marks).encode(plain).ids == registered.encode(plain).ids
 
 
-def chatty() -> PreTrainedTokenizerFast:
+@pytest.fixture(scope="module")
+def chatty() -> tuple[PreTrainedTokenizerFast, Encoder]:
     tokenizer = build("bpe", LEADS[0], None, MARKS)
     tokenizer.add_tokens([AddedToken("<think>", special=False)])
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -142,12 +140,11 @@ def chatty() -> PreTrainedTokenizerFast:
         "{% for m in messages %}<|im_start|>{{ m.content | trim }}<|im_end|>{% endfor %}"
         "{% if add_generation_prompt %}<|im_start|><think>{% endif %}"
     )
-    return fast
+    return fast, Encoder(fast, 512)
 
 
-def test_a_text_forges_no_turn_in_a_chat_prompt():
-    fast = chatty()
-    encoder = Encoder(fast, 512)
+def test_a_text_forges_no_turn_in_a_chat_prompt(chatty):
+    fast, encoder = chatty
 
     def ids(text: str) -> tuple[int, ...]:
         return encoder.encode([encoder.marks.rendered(fast, text)], [""], [None], ["a"])[0].ids
@@ -158,17 +155,15 @@ def test_a_text_forges_no_turn_in_a_chat_prompt():
         assert forged.count(token) == ids("the mill").count(token) == count
 
 
-def test_a_chat_prompt_without_marks_in_its_text_is_encoded_as_its_tokenizer_does():
-    fast = chatty()
-    encoder = Encoder(fast, 512)
+def test_a_chat_prompt_without_marks_in_its_text_is_encoded_as_its_tokenizer_does(chatty):
+    fast, encoder = chatty
     rendered = encoder.marks.rendered(fast, "who runs the mill?")
     own = tuple(fast(str(rendered), add_special_tokens=False).input_ids)
     assert encoder.encode([rendered], [""], [None], ["a"])[0].ids == (*encoder.prefix, *own)
 
 
-def test_what_the_post_processor_writes_before_a_text_stands_first_once():
-    fast = chatty()
-    encoder = Encoder(fast, 512)
+def test_what_the_post_processor_writes_before_a_text_stands_first_once(chatty):
+    fast, encoder = chatty
     assert encoder.prefix == tuple(map(fast.convert_tokens_to_ids, ("[CLS]", "<s>")))
     (one,) = encoder.encode(["the mill"], [" runs"], [None], ["a"])
     assert one.ids == tuple(fast("the mill runs").input_ids)[:-1]
@@ -176,9 +171,8 @@ def test_what_the_post_processor_writes_before_a_text_stands_first_once():
     assert written.ids == one.ids
 
 
-def test_private_characters_of_a_text_stand_for_no_control_token():
-    fast = chatty()
-    encoder = Encoder(fast, 512)
+def test_private_characters_of_a_text_stand_for_no_control_token(chatty):
+    fast, encoder = chatty
     control = {fast.convert_tokens_to_ids(mark) for mark in (*MARKS[:2], *MARKS[3:], "<think>")}
     for first in (0xF0000, 0x100000):
         (one,) = encoder.encode(["the " + "".join(chr(first + n) for n in range(12))], [""], [None], ["a"])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from secateur.contexts.encodings import ENCODINGS, RULES, Fact, Payload, decode, encode, escape, relation_tail
+from secateur.contexts.encodings import RULES, Fact, Payload, encode, escape, relation_tail
 
 BEAR = ("Katmai bears", "eat", "salmon")
 FISH = ("Katmai bears", "live in", "Zoë's 東京")
@@ -19,9 +19,9 @@ def facts(*triples, sources=()) -> tuple[Fact, ...]:
 PAYLOAD = Payload((ASKED,), (TOLD,), facts(BEAR, FISH))
 
 
-def written(encoding: str, payload: Payload, ambiguous=()) -> str:
+def written(encoding: str, payload: Payload) -> str:
     """The rows of a view, one behind the other."""
-    return "".join(text for text, _ in encode(encoding, payload, ambiguous))
+    return "".join(text for text, _ in encode(encoding, payload, ()))
 
 
 VIEWS = {
@@ -56,15 +56,6 @@ def test_cited_lines_say_a_head_once_per_source():
 def test_the_rules_explain_every_key_of_the_view(encoding):
     explained = [line.removeprefix("- ").split(":")[0].split("(")[0] for line in RULES[encoding].split("\n")]
     assert {name.split("(")[0] for name in json.loads(written(encoding, PAYLOAD))} <= set(explained)
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_two_edges_that_read_the_same_are_told_apart_and_nothing_is_nothing(encoding):
-    one, other = ("bear", "swims", "in the river"), ("bear", "swims in", "the river")
-    payload = Payload((other,), (one,), facts(one, other, one, sources=[1, 1, 2]))
-    text = written(encoding, payload, {("bear", "swims in the river")})
-    assert decode(encoding, text, {one, other}) == ((other,), (one,), (one, other, one))
-    assert decode(encoding, written(encoding, Payload()), ()) == ((), (), ())
 
 
 def test_only_an_ambiguous_edge_pays_for_a_bar():

@@ -6,21 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from secateur.config import compose, plugins
+from secateur.config import compose
 from secateur.contexts.table import NOTHING, Read, reads
-from secateur.core.layout import scorer_order
 from secateur.core.tables.catalog import TABLES
-from secateur.core.tables.table import check
 from secateur.datasets.schema import classes, of_classes
 from secateur.evaluation.evidence import Case, Gold, gold_of
-from secateur.evaluation.figure import headlines
-from secateur.evaluation.metric import measure_all, select_metrics
-from secateur.evaluation.metrics._qualified import qualifiers_of
-from secateur.evaluation.rows import long_rows
+from secateur.evaluation.metric import measure_all
 
 METRICS = compose.option(Path(__file__).parents[2] / "conf", "eval", "default").metrics
-(KEPT,) = select_metrics(METRICS, ["qualified_kept"])
-WORDS = frozenset(KEPT["words"])
 UNDER = ("evidence_recall", "provenance_recall", "evidence_coverage")
 
 # Content words: bear, eat, sockeye, salmon (evidence) · bear, eat (question), so sockeye and salmon are new.
@@ -59,7 +52,6 @@ def figures(gold: Gold, shown: Read, least: float = 0.5) -> tuple[float, ...]:
         ([(SENTENCE, "p2", True)], 0.5, (1, 1, 1, 1)),  # its words, under another name
         ([("He says: the bears eat", None, False), (" sockeye salmon, always", "p2", False)], 0.5, (1, 1, 1, 1)),
         ([("The bears eat red sockeye salmon.", None, False)], 0.5, (0, 0, 0, 1)),  # with a gap
-        ([("---Knowledge Base---", None, False), ("bears: eat salmon", "p1", False)], 0.5, (1, 1, 0.75, 0.5)),
         ([("BEAR: eats SALMONS, sockeyes", "p1", False)], 0.5, (1, 1, 1, 1)),
     ],
 )
@@ -72,12 +64,6 @@ def test_gold_whose_words_the_question_gives_needs_its_provenance_and_has_no_tok
     assert read_metrics(gold, NOTHING) == dict.fromkeys(UNDER, 0) | {"tokens": 0}  # and it holds no qualifier
     expected = {"evidence_recall": 1, "provenance_recall": 1, "evidence_coverage": 0.5, "tokens": 9}
     assert read_metrics(gold, context(("bears: sleep", "p1", False))) == expected
-
-
-@pytest.mark.parametrize(("line", "covered"), [(("it: was", "p1", False), 2 / 3), (("It was so.", "p1", True), 1)])
-def test_gold_without_content_words_is_covered_by_all_its_words(line, covered):
-    found = read_metrics(Gold("Why?", {"p1": "It was so."}, ("It was so.",)), context(line))
-    assert found["evidence_coverage"] == pytest.approx(covered)
 
 
 # --- several, and unresolved -----------------------------------------------------------------------
@@ -99,33 +85,30 @@ def test_evidence_that_does_not_resolve_and_a_context_that_names_no_passage_are_
     assert read_metrics(BEARS, NOTHING, sourced=False) == {"token_recall": 0, "tokens": 0}
 
 
-def held(passage: str, text: str, quotation: str | None = None) -> bool:
+def held(passage: str, text: str, quotation: str | None) -> bool:
     """Whether a text that names no passage holds the gold one, word for word."""
     quoted = {"p1": (quotation,)} if quotation else {}
     gold = Gold("What do bears eat?", {"p1": passage}, (quotation or passage,), quoted)
     return Case(gold, context((text, None, False)), searched=True).holds("p1", 1.0)
 
 
+LONG = SENTENCE + " They do so in summer, by day."
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("passage", "quotation", "text", "expected"),
     [
-        ("... and the bears eat sockeye salmon. They", True),  # a piece that is cut inside the passage
-        ("the bears eat sock", False),
-        ("eat sockeye salmon", False),
+        (LONG, SENTENCE, "... and the bears eat sockeye salmon. They", True),  # a piece that is cut inside the passage
+        (LONG, SENTENCE, "the bears eat sock", False),
+        (LONG, SENTENCE, "eat sockeye salmon", False),
+        ("No way.", None, "He said: No way. Then", True),  # a few words: as a sentence of their own alone
+        ("No way.", None, "there is no way to tell", False),
+        ("Opening hours", None, "Opening hours\nThe mill is open.", True),  # or as a line, whatever ends it
+        ("Opening hours", None, "Opening hours\u2028The mill is open.", True),
     ],
 )
-def test_a_quotation_that_stands_in_a_text_word_for_word_is_held(text, expected):
-    assert held(SENTENCE + " They do so in summer, by day.", text, SENTENCE) is expected
-
-
-@pytest.mark.parametrize(("text", "expected"), [("He said: No way. Then", True), ("there is no way to tell", False)])
-def test_a_few_words_are_evidence_as_a_sentence_of_their_own_alone(text, expected):
-    assert held("No way.", text) is expected
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028"])
-def test_a_heading_is_a_line_of_its_own_whatever_ends_the_line(end):
-    assert held("Opening hours", f"Opening hours{end}The mill is open.")
+def test_what_stands_in_a_text_word_for_word_is_held(passage, quotation, text, expected):
+    assert held(passage, text, quotation) is expected
 
 
 @pytest.mark.parametrize("shown", [NOTHING, context(("", None, False), tokens=0), context(("***", None, False))])
@@ -163,13 +146,6 @@ def test_symbols_count_by_what_they_say():
 
 FED = "Colistin was never given without 2 tablets of food."
 DOSED = Gold("How?", {"p1": FED, "p2": "Colistin acts."}, (FED,))
-
-
-def qualified(shown: Read, gold: Gold) -> tuple[float, float]:
-    found = read_metrics(gold, shown)
-    return found["qualified_recall"], found["qualified_kept"]
-
-
 SAFE = Gold("Which drug?", {"p1": "Aspirin is not safe here."}, ("Aspirin is not safe here.",))
 
 
@@ -183,29 +159,14 @@ SAFE = Gold("Which drug?", {"p1": "Aspirin is not safe here."}, ("Aspirin is not
         (DOSED, [("Colistin given 2 tablets food.", "p1", False), ("never without", "p2", False)], (1, 0)),
         (DOSED, [("Colistin given 2 tablets food.", "p1", False), ("never without", "p1", False)], (1, 1)),
         (DOSED, [("never without 2", "p1", False)], (0, 0)),  # the passage is not there
-        (DOSED, [], (0, 0)),
         (SAFE, [("Aspirin is safe here.", "p1", False)], (1, 0)),
         (SAFE, [("Aspirin isn\u2019t safe here.", "p1", False)], (1, 1)),
+        (SAFE, [("Aspirin can't be safe here.", "p1", False)], (1, 1)),
     ],
 )
 def test_a_passage_is_kept_with_the_negations_and_numbers_that_stand_under_it(gold, lines, expected):
-    assert qualified(context(*lines) if lines else NOTHING, gold) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("It wasn't given.", {"not"}),
-        ("It wasn\u2019t given.", {"not"}),
-        ("It can't, and it will not.", {"not"}),
-        ("It cannot.", {"cannot"}),
-        ("No more than 3 mg before 9am", {"no", "more", "than", "3", "before", "9am"}),
-        ("The bears eat salmon.", set()),
-        ("", set()),
-    ],
-)
-def test_what_qualifies_a_text(text, words):
-    assert qualifiers_of(text, WORDS) == words
+    found = read_metrics(gold, context(*lines))
+    assert (found["qualified_recall"], found["qualified_kept"]) == expected
 
 
 # --- semantic, floors, F1 ------------------------------------------------------------------------------
@@ -239,13 +200,6 @@ def test_only_metrics_that_text_alone_can_please_have_a_floor():
     assert (found["token_recall"], found["token_recall_floor"]) == (1, 0)
 
 
-def test_every_metric_says_how_it_is_shown_and_a_pointer_is_no_headline():
-    for name in plugins.names("metric"):
-        assert plugins.load("metric", name).FIGURE.title
-    shown = headlines(plugins.names_in(METRICS))
-    assert "evidence_recall" in shown and "provenance_recall" not in shown and "tokens" not in shown
-
-
 # --- gold and long rows -----------------------------------------------------------------------------------
 
 STATED = pl.DataFrame(
@@ -262,15 +216,3 @@ def test_gold_stands_in_file_order_as_stated_or_as_its_passage_and_unresolved_ha
     assert (gold["q1"].question, gold["q1"].texts) == ("A?", ("One.", "two, as stated"))
     assert list(gold["q1"].passages.items()) == [("p1", "One."), ("p2", "Two.")]
     assert (gold["q2"].passages, gold["q2"].texts) == ({}, ("Lost.",))
-
-
-@pytest.mark.parametrize(
-    "rows", [[], [("q1", "blind", None, False, "token_recall@64", 0.5), ("q1", None, "s", True, "rouge_l", 0.5)]]
-)
-def test_long_rows_fit_their_table(rows):
-    check(TABLES["question_metrics"], long_rows(rows), "here", "none")
-
-
-def test_a_scorer_that_looks_at_neighbours_knows_the_order_of_the_text():
-    names = ("bm25", "bm25+neighbour", "zsum+neighbour+answer")
-    assert [scorer_order(name) for name in names] == ["blind", "aware", "aware"]

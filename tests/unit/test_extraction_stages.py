@@ -30,10 +30,10 @@ class Inputs(dict):
         return self.files
 
 
-def passages(documents=("a", "b", "c")) -> pl.DataFrame:
+def passages() -> pl.DataFrame:
     return passages_frame(
         {"doc_id": doc, "position": 0, "passage_id": f"{doc}:0", "group_id": "g", "text": text}
-        for doc, text in zip(documents, TEXTS, strict=True)
+        for doc, text in zip("abc", TEXTS, strict=True)
     )
 
 
@@ -43,10 +43,9 @@ def config(kind: str = "imported") -> SimpleNamespace:
 
 
 def test_imported_triples_pass_through_the_rules_and_losses_are_warned_of(tmp_path, context):
-    rows = [("the Mill", "Employs", "40 people", "a:0"), ("40 people", "work in", "Mill", "a:0")]
-    rows += [("it", "is", "big", "b:0"), ("mill", "is", "old", "z:9")]
-    columns = ["head", "relation", "tail", "passage_id"]
-    pl.DataFrame(rows, schema=columns, orient="row").write_csv(tmp_path / "t.csv")
+    rows = ["head,relation,tail,passage_id", "the Mill,Employs,40 people,a:0", "40 people,work in,Mill,a:0"]
+    rows += ["it,is,big,b:0", "mill,is,old,z:9"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
     inputs, outputs = Inputs(passages=passages()), {}
     inputs.files = (tmp_path / "t.csv",)
     metrics = extract_triples.run(config(), inputs, outputs, context)
@@ -61,18 +60,18 @@ def test_imported_triples_pass_through_the_rules_and_losses_are_warned_of(tmp_pa
 
 
 def test_questions_asked_of_an_imported_graph_are_read_by_the_rules(context):
-    questions, outputs = pl.DataFrame({"question_id": ["q1"], "text": ["Who employs the people of the mill?"]}), {}
-    encode_questions.run(config(), Inputs(questions=questions), outputs, context)
-    imported_form = outputs["triples"]
-    encode_questions.run(config(kind="openie"), Inputs(questions=questions), outputs, context)
-    assert imported_form.height > 0
-    assert outputs["triples"].equals(imported_form)
+    questions = pl.DataFrame({"question_id": ["q1"], "text": ["Who employs the people of the mill?"]})
+    found: dict[str, dict] = {"imported": {}, "openie": {}}
+    for kind, outputs in found.items():
+        encode_questions.run(config(kind), Inputs(questions=questions), outputs, context)
+    assert found["imported"]["triples"].height > 0
+    assert found["imported"]["triples"].equals(found["openie"]["triples"])
 
 
 def triples(*documents) -> pl.DataFrame:
-    rows = [{"doc_id": doc, "position": 0, "n": 0, "passage_id": f"{doc}:0"} for doc in documents]
-    parts = dict.fromkeys(("head", "relation", "tail", "head_original", "relation_original", "tail_original"), "x")
-    return TABLES["triples"].frame([row | parts | {"resolved": False} for row in rows])
+    parts = [f"{part}{of}" for part in ("head", "relation", "tail") for of in ("", "_original")]
+    same = dict.fromkeys(parts, "x") | {"position": 0, "n": 0, "resolved": False}
+    return TABLES["triples"].frame([same | {"doc_id": doc, "passage_id": f"{doc}:0"} for doc in documents])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
-from secateur.contexts.encodings import RULES
+from secateur.contexts.encodings import RULES, Fact, Payload, encode
 from secateur.contexts.forms.dense import FUNCTION_WORDS, without
 from secateur.contexts.piece import Edge, Material, Query, Ranked, text_of
 from secateur.evaluation.metric import select_metrics
@@ -49,19 +49,6 @@ def tags(kind: str, *args, **kwargs) -> list[tuple]:
     return [(row.passage_id, row.edge_ids, row.whole) for row in rows(kind, *args, **kwargs)]
 
 
-WORDS = (
-    '{"questions(words)":[["bears","eat","what"]],"given knowledge(words)":[],"facts(words)":['
-    '["bears","sleep","June"],["Katmai bears","eat","salmon"],["Katmai bears","live in","Katmai"]]}'
-)
-SYMBOLS = '{"e":["bears","what","June","Katmai bears","salmon","Katmai"],"r":["eat","sleep","live in"],'
-IDS = (
-    '"questions([e,r,e], ...)":[[0,0,1]],"given knowledge([e,r,e], ...)":[],'
-    '"facts([e,r,e], ...)":[[0,1,2],[3,0,4],[3,2,5]]}'
-)
-MATRIX = (
-    '"edge_matrix":[[0,0,1],[0,1,2],[3,0,4],[3,2,5]],"questions(edges[i])":[0],'
-    '"given knowledge(edges[i])":[],"facts(edges[i])":[1,2,3]}'
-)
 LINES = "bears: sleep June [1]\nKatmai bears: eat salmon [1]\nKatmai bears: live in Katmai [2]"
 EACH_WHOLE, EACH_PART = ([(p, (), whole) for p in ("p2", "p1", "p3")] for whole in (True, False))
 EDGE_BY_EDGE = [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
@@ -74,15 +61,19 @@ EDGE_BY_EDGE = [("p2", (2,), False), ("p2", (0,), False), ("p1", (1,), False)]
         ("dense", "never sleep June.\nbears Katmai eat salmon.\ncold.", EACH_PART),
         ("lines", LINES, EDGE_BY_EDGE),  # sources are numbered, and no edge is repeated
         ("cheapest", LINES, EDGE_BY_EDGE),
-        ("words", f"{RULES['words']}\n{WORDS}", EDGE_BY_EDGE),
-        ("ids", f"{RULES['ids']}\n{SYMBOLS}{IDS}", EDGE_BY_EDGE),
-        ("matrix", f"{RULES['matrix']}\n{SYMBOLS}{MATRIX}", EDGE_BY_EDGE),
     ],
 )
 def test_a_form_word_for_word_and_what_its_rows_state(kind, text, facts):
     assert said(kind) == text
     assert tags(kind)[-3:] == facts
-    if kind in ("ids", "matrix"):
+
+
+@pytest.mark.parametrize("kind", ["words", "ids", "matrix"])
+def test_an_encoded_form_is_its_rules_and_its_view_and_says_the_words_of_symbols(kind):
+    payload = Payload(ASKED.triples, (), tuple(Fact(edge, 1) for edge in (SLEEP, EAT, LIVE)))
+    assert said(kind) == f"{RULES[kind]}\n" + "".join(text for text, _ in encode(kind, payload, ()))
+    assert tags(kind)[-3:] == EDGE_BY_EDGE
+    if kind != "words":
         expected = ["bears sleep June", "Katmai bears eat salmon", "Katmai bears live in Katmai"]
         assert [row.says for row in rows(kind)][-3:] == expected
 
@@ -133,7 +124,6 @@ def test_no_word_that_negates_counts_compares_or_orders_is_dropped_and_all_other
     ("text", "dense"),
     [
         ("It is never given without food.", "never given without food."),
-        ("The bears are not in the river.", "bears not river."),
         ("He has fewer than 3 of them before noon.", "fewer than 3 before noon."),
         ("It wasn't the first; it couldn\u2019t be.", "wasn't first; couldn\u2019t"),
         ("It's cold, and that\u2019s it!", "cold,"),
@@ -150,7 +140,7 @@ def test_a_dense_text_word_for_word(text, dense):
     assert without(text, DROP) == dense
 
 
-@pytest.mark.parametrize("word", sorted(QUALIFIERS))
-def test_every_qualifier_survives_whatever_its_case_and_marks(word):
-    for form in (word, word.capitalize(), word.upper(), f"({word},"):
-        assert without(f"It is the {form} of it.", DROP) == form
+def test_every_qualifier_survives_whatever_its_case_and_marks():
+    for word in sorted(QUALIFIERS):
+        for form in (word, word.capitalize(), word.upper(), f"({word},"):
+            assert without(f"It is the {form} of it.", DROP) == form

@@ -51,7 +51,7 @@ def test_a_refusal_is_scored_and_says_nothing_that_could_be_unfaithful():
         assert found.figures["evidence"] == 1 / 2
 
 
-@pytest.mark.parametrize("reply", ["I cannot say.", "", "[[1]]", '{"TP": 1}', "[1, 2", None])
+@pytest.mark.parametrize("reply", ["I cannot say.", "[[1]]", '{"TP": 1}', "[1, 2", None])
 def test_what_cannot_be_read_is_missing_and_counted(reply):
     (found,) = judged([item("It stands in Ghent.")], by(reply))
     assert found.figures == {"unread": 1.0}
@@ -94,19 +94,14 @@ def test_a_perfect_judge_passes_its_controls():
     assert all(f["padded"] < 0 for f in found)  # one more statement that the gold answer does not have
 
 
-def test_a_judge_that_says_yes_to_all_is_seen_by_its_controls():
+def test_a_judge_that_says_yes_to_all_or_takes_the_first_statement_is_seen_by_its_controls():
     def agrees(prompt):
         count = prompt.partition("\n\nStatements:\n")[2].count("\n") + 1
         return str(list(range(1, count + 1))) if "Statements:" in prompt else ruled(prompt)
 
-    items = [item("Nonsense. More of it."), item("No.", gold="The sea is deep.")]
+    items = [item("One. Two. Three."), item("Four. Five.", gold="The sea is deep.")]
     assert [f["of_wrong"] for f in controlled(items, agrees)] == [1, 1]
-
-
-def test_a_judge_that_takes_the_first_statement_is_seen_by_its_controls():
-    found = controlled(
-        [item("One. Two. Three."), item("Four. Five.")], lambda p: "[1]" if "Statements:" in p else ruled(p)
-    )
+    found = controlled(items, lambda prompt: "[1]" if "Statements:" in prompt else ruled(prompt))
     assert all(f["backwards"] < 0.5 for f in found)
 
 
@@ -118,7 +113,10 @@ def test_any_reply_is_read_or_missing(reply, count):
     assert value in (None, 0.0, 0.5, 1.0)
 
 
-@given(st.lists(st.booleans(), min_size=1), st.lists(st.booleans(), min_size=1))
+SOME = st.lists(st.booleans(), min_size=1)
+
+
+@given(SOME, SOME)
 def test_facts_are_a_share_and_whole_only_where_all_is_right(right, covered):
     facts = Judgement(right=right, covered=covered).facts
     assert 0 <= facts <= 1
@@ -133,7 +131,7 @@ def test_a_context_that_is_empty_holds_nothing_and_a_closed_book_has_none():
 
 
 def test_an_answer_without_a_statement_is_scored_and_read():
-    found = judged([item("Hm.")], by(lambda prompt: "[]" if "Hm." in prompt else ruled(prompt)))[0]
+    (found,) = judged([item("Hm.")], by(lambda prompt: "[]" if "Hm." in prompt else ruled(prompt)))
     assert (found.facts, found.figures["coverage"], found.unread) == (0, 0, 0)
 
 
