@@ -6,8 +6,6 @@ from secateur.library.known import KEPT, Counted, Replies
 
 
 class Words:
-    """Counts words; what it was asked is kept."""
-
     def __init__(self) -> None:
         self.asked: list[str] = []
 

@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.support.project import ROOT
+from tests.support.ranked import ranked, ranking_context
 
 from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
@@ -18,9 +19,7 @@ from secateur.evaluation.evidence import Case, gold_of
 from secateur.evaluation.metric import measure_all
 from secateur.evaluation.subsets import members
 from secateur.models.word_pieces import word_piece_counter
-from secateur.ranking.rank import rank
 
-ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"
 MIRROR = os.environ.get("SECATEUR_MIRROR")
 pytestmark = pytest.mark.skipif(not MIRROR, reason="SECATEUR_MIRROR names no folder with the real data sets")
@@ -48,7 +47,6 @@ TOLERANCE = 0.002
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
-    """A function that fetches a file of the registry."""
     folder = tmp_path_factory.mktemp("real")
 
     def get(name: str) -> Path:
@@ -58,14 +56,11 @@ def real(tmp_path_factory):
     return get
 
 
-def ranked(folder, passages, questions, dataset, rankers, scorers, suffixes=()):
-    """The table `rankings` of some rankers of a list."""
-    own = SimpleNamespace(scorers=scorers, suffixes=suffixes, neighbour=rankers.neighbour, keep=rankers.keep)
-    cfg = SimpleNamespace(
-        rankers=own, dataset=dataset, embedder=compose.option(CONF, "embedder", "minilm"), eval=SimpleNamespace(seed=7)
-    )
-    ctx = SimpleNamespace(cache=folder, log=None, counts={}, warn=print, progress=lambda work, total, what: work)
-    return rank(cfg, passages, questions, None, ctx).sort("question_id", "scorer", "rank")
+def rankings_of(folder, passages, questions, dataset, rankers, scorers, suffixes=()):
+    own = {"suffixes": suffixes, "keep": rankers.keep, "unanswerable": dataset.unanswerable}
+    ctx = ranking_context(folder)
+    ctx.warn = print  # some passages are longer than the embedder's window
+    return ranked(ctx, scorers, passages, questions, **own).sort("question_id", "scorer", "rank")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +72,7 @@ def f1(real, tmp_path_factory):
     dataset, rankers = compose.option(CONF, "dataset", "locomo"), compose.option(CONF, "rankers", "turns")
     lexical = {name: spec for name, spec in rankers.scorers.items() if spec["kind"] not in ("dense", "zsum")}
     folder = tmp_path_factory.mktemp("locomo")
-    rankings = ranked(folder, passages, found.questions, dataset, rankers, lexical, ("+answer",))
+    rankings = rankings_of(folder, passages, found.questions, dataset, rankers, lexical, ("+answer",))
     gold = found.evidence.drop_nulls("passage_id").group_by("question_id").agg("passage_id")
     wanted = dict(gold.iter_rows())
     spec = {"types": dataset.types, "first": dataset.first}
@@ -97,8 +92,6 @@ def test_a_known_locomo_row_comes_out(f1, scorer, subset, value):
     assert f1[scorer, subset] == pytest.approx(value, abs=TOLERANCE)
 
 
-# While words were [a-z0-9]+ without scikit-learn's stop list: .370 .403, .568 .623, .631 .708, .738 .822, .786 .882,
-# .839 .924; with letters of any script .370 .406, .568 .628, .631 .713, .747 .831, .807 .897, .848 .932.
 BM25 = {  # budget: evidence_recall (once `exact`), token_recall (once `novel`) of BM25 on stem_old
     64: (0.384, 0.410),
     128: (0.579, 0.635),
@@ -121,7 +114,7 @@ def stem(real, tmp_path_factory):
     rankers, dataset = compose.option(CONF, "rankers", "sentences"), compose.option(CONF, "dataset", "stem_old")
     name = "bm25_k1.2_b0.75"
     folder = tmp_path_factory.mktemp("stem")
-    rankings = ranked(folder, passages, found.questions, dataset, rankers, {name: rankers.scorers[name]})
+    rankings = rankings_of(folder, passages, found.questions, dataset, rankers, {name: rankers.scorers[name]})
     published = "default+counter=word_pieces+packing=stop+placement=best_first"
     option = compose.option(CONF, "assembly", published)
     assert (option.form, option.packing, option.counter) == ({"kind": "whole"}, "stop", "word_pieces")

@@ -33,7 +33,6 @@ def sources(draw) -> dict[str, str]:
 
 
 def said(options: dict[str, str]) -> set[str]:
-    """The options that a source's path says."""
     own = {"family", "pick", "reranker", "book", "memory", *layout.WRITTEN}
     own |= set(layout.FAMILIES[options["family"]])
     own |= set(layout.RECALLED) if options["memory"] != layout.NONE else set()
@@ -50,22 +49,6 @@ def test_options_are_read_back_from_the_path_they_were_written_to_and_written_to
     assert found["lm"] == options["lm"]  # who reads, and not who scored
     assert layout.source(found) == path
     assert re.fullmatch(layout.SOURCE, path)
-
-
-@quick
-@given(sources(), sources())
-def test_two_paths_are_the_same_only_where_all_they_say_is(one, other):
-    same = said(one) == said(other) and all(one[axis] == other[axis] for axis in said(one))
-    assert (layout.source(one) == layout.source(other)) == same
-
-
-@quick
-@given(sources(), st.data())
-def test_every_option_that_a_path_says_changes_it(options, data):
-    axis = data.draw(st.sampled_from(sorted(said(options) - {"family", "book", "memory", "pick", "reranker"})))
-    changed = options | {axis: options[axis] + "x"}
-    changed |= {} if options["book"] in (layout.TEXT, layout.OWN) else {"book": layout.book(changed)}
-    assert layout.source(changed) != layout.source(options)
 
 
 @quick
@@ -87,7 +70,6 @@ def test_a_ranking_by_itself_says_its_own_options():
 
 @pytest.fixture(scope="module")
 def found():
-    """The variants of every experiment, each once."""
     every = [v for name in names(CONF, "experiment") for v in variants(CONF, name)]
     return list(dict.fromkeys(every))
 
@@ -100,15 +82,6 @@ def test_the_contexts_of_every_variant_are_read_back_and_a_reranked_source_from_
         path = layout.ranked_file(layout.options_of(options | {"source": layout.source(options)}))
         assert ("/reranked/" in path) == (variant["reranker"] != layout.NONE)
         assert path.endswith("/rankings.parquet")
-
-
-def test_systems_share_a_file_only_where_all_that_it_depends_on_is_the_same(found):
-    by_path = {}
-    for variant in (v for v in found if v.kind == "documents" and not v.study):
-        options = variant.wildcards
-        path = f"{layout.folder(options)}/{layout.source(options)}"
-        by_path.setdefault(path, set()).add(tuple(options[axis] for axis in sorted(said(options))))
-    assert all(len(options) == 1 for options in by_path.values())
 
 
 def test_figures_of_all_kinds_have_paths_of_their_own(found):

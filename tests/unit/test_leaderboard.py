@@ -14,8 +14,6 @@ from secateur.report.leaderboard import board_table, boards, embedded, title_of
 
 FAMILIES = {"graph_zsum": "graph", "bm25": "lexical", "mine": "yours", "myrag": "imported", "gold": "control"}
 MEANS = {"bm25": 0.5, "graph_zsum": 0.6, "mine": 0.4, "myrag": 0.55, "gold": 1.0}
-
-
 SIZES = {"n": 40, "units": 20}
 
 
@@ -24,7 +22,6 @@ def mean(system: str, value: float) -> dict:
 
 
 def below(system: str, baseline: str, axis: str, **changes) -> dict:
-    """A pair whose system is significantly below its baseline."""
     ends = {"difference": -0.1, "low": -0.2, "high": -0.01, "p": 0.01, "p_holm": 0.02}
     return pair(system, baseline, axis=axis, **ends | SIZES | changes)
 
@@ -87,7 +84,6 @@ def test_a_board_for_each_metric_and_order_the_main_metric_first():
     ("metric", "words"),
     [
         ("passage_recall@100", "at 100"),
-        ("session_ndcg_any@50", "at 50"),
         ("evidence_recall@16", "within 16 tokens"),
         ("recall_mine@64", "within 64 tokens"),
     ],
@@ -117,8 +113,6 @@ def test_the_best_row_answers_most_questions_and_is_no_control():
     assert [(row.system, best.system) for row, best, _ in found] == [("a", "b"), ("gold", "b"), ("few", "b")]
     assert to_best([], {}, {}) == []
 
-
-# --- the leaderboard of kept figures ---------------------------------------------------------------------
 
 SOURCE = {"command": "make run EXPERIMENT=toy", "commit": "0123456789abcdef", "finished": "2026-11-27T00:00:00"}
 ROW = {"dataset": "toy", "system": "beam", "order": "blind", "scorer": None, "answer_aware": False, "split": "all"}

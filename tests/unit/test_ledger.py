@@ -16,7 +16,7 @@ from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import META, TableError
 from secateur.stage import ledger
 from secateur.stage.ledger import FOLDER, collect, records, variant_runs
-from secateur.stage.lineage import upstream, warned
+from secateur.stage.lineage import warned
 
 
 @pytest.fixture(autouse=True)
@@ -30,13 +30,6 @@ def flipped(data: bytes) -> bytes:
     column = pq.ParquetFile(io.BytesIO(data)).metadata.row_group(0).column(0)
     place = (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size - 1
     return data[:place] + bytes([data[place] ^ 16]) + data[place + 1 :]
-
-
-def test_only_records_behind_a_figure_count():
-    ran()
-    record("elsewhere", "results/other", ["results/other/x.parquet"], {})
-    behind = upstream(records(RESULTS), [FIGURES])
-    assert [r["stage"] for r in behind] == ["evaluate_contexts", "extract_triples", "extract_triples"]
 
 
 def test_the_fingerprint_is_of_settings_code_and_inputs_and_of_nothing_else():

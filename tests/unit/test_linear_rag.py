@@ -14,8 +14,6 @@ from secateur.ranking.group import Group, Questions
 from secateur.ranking.scorers import dense, linear_rag
 
 SCORERS = compose.option(Path(__file__).parents[2] / "conf", "rankers", "multihop_linear").scorers
-VARIED = ("iteration_threshold", "top_k_sentence", "passage_ratio", "max_iterations")  # in arXiv 2510.10114's code
-RELEASED = {"": (0.5, 1, 1.5, 3), "_run": (0.4, 3, 2, 3), "_musique": (0.1, 4, 2, 5), "_hotpotqa": (0.4, 1, 0.05, 3)}
 TEXTS = ["Ann hired Bob.", "Bob lives in Kent.", "Kent has rain.", "Cob of Gent likes Gent.", "It rained."]
 COSINES = dict(zip(TEXTS, (0.8, 0.6, 0.5, 0.4, 0.2), strict=True))  # with the question
 QUESTION = "Where does the man of Anne live?"
@@ -42,7 +40,6 @@ def by_hand(texts) -> np.ndarray:  # an axis for each text; passages have cosine
 
 
 def drawn(texts) -> np.ndarray:
-    """Directions of positive cosine drawn by the text."""
     vectors = np.array([np.random.default_rng(list(t.encode())).random(8) for t in texts], np.float32).reshape(-1, 8)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
@@ -110,11 +107,3 @@ def test_entities_of_spacy_are_refused_for_another_language_than_english(text):
         linear_rag.check(settings("spacy"), None, pl.DataFrame({"text": [text]}), False)
     linear_rag.check(settings("names"), None, pl.DataFrame({"text": [text]}), False)
     linear_rag.check(settings("spacy"), None, pl.DataFrame({"text": TEXTS}), False)
-
-
-@pytest.mark.parametrize(("source", "part"), [("spacy", ""), ("names", "_names")])
-def test_the_list_has_the_settings_of_the_released_code_with_both_sources(source, part):
-    for name, expected in RELEASED.items():
-        own = SCORERS[f"linear_rag{part}{name}+window"]
-        assert (own["entities"], *map(own.get, VARIED)) == (source, *expected)
-        assert (own["passage_node_weight"], own["damping"], own["adjacent"]) == (0.05, 0.5, 1)

@@ -17,20 +17,17 @@ KEY = "sk-secret-0123456789"
 
 
 def completion(text, **changes) -> tuple[int, dict, str]:
-    """A good response with this text."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"} | changes
     usage = {"prompt_tokens": 7, "completion_tokens": 3}
     return 200, {}, json.dumps({"object": "chat.completion", "choices": [choice], "usage": usage})
 
 
 def said(request: dict) -> list[str]:
-    """The numbered sentences of a request, without their numbers."""
     lines = request["messages"][-1]["content"].splitlines()
     return [line.partition(". ")[2] for line in lines if line[:1].isdigit()]
 
 
 def echo(request: dict) -> tuple[int, dict, str]:
-    """One fact a sentence."""
     return completion("\n".join(f"{n} | {text} | is said in | text" for n, text in enumerate(said(request), 1)))
 
 
@@ -75,9 +72,6 @@ def extracted(server, context, count: int = 4, **changes):
     return blocks.extract_cached(passages(count), settings(server, **changes), context)
 
 
-# --- what is asked, and what is made of the reply ------------------------------------------------
-
-
 def test_a_block_is_one_request_of_numbered_sentences_at_temperature_zero(server, context):
     rows, counts, silent = extracted(server, context, 3)
     assert [(row["passage_id"], row["head"]) for row in rows] == [(f"d:{n}", f"Sentence {n}") for n in range(3)]
@@ -120,29 +114,14 @@ def test_the_last_line_of_a_reply_that_was_cut_is_not_read(server, context):
     assert counts["truncated_replies"] == 1
 
 
-# --- trouble -------------------------------------------------------------------------------------
-
-GARBAGE = {  # what else is no reply: tests/contract/test_bad_input_answers.py, over the same client
-    "server error": (503, {}, "busy"),
-    "cut json": (200, {}, '{"choices": [{"mess'),
-    "null content": completion(None),
-    "chatter": completion("I am sorry, I cannot do that."),
-    "empty": completion(""),
-}
-
-
-@pytest.mark.parametrize("kind", GARBAGE)
-def test_an_unusable_answer_is_asked_for_again_and_never_kept(server, context, kind):
-    server.script.append(GARBAGE[kind])
+# What else is no reply: tests/contract/test_bad_input_answers.py, over the same client.
+@pytest.mark.parametrize("text", ["I am sorry, I cannot do that.", ""])
+def test_an_unusable_answer_is_asked_for_again_and_never_kept(server, context, text):
+    server.script.append(completion(text))
     rows, _, _ = extracted(server, context, 2)
     assert [row["head"] for row in rows] == ["Sentence 0", "Sentence 1"]
     assert (len(server.asked), len(context.log)) == (2, 1)
     assert len(list((context.cache / "replies").rglob("*.json"))) == 1
-
-
-def test_half_a_surrogate_pair_is_no_obstacle(server, context):
-    server.always = completion("1 | Basel \ud800 | lies on | Rhine")
-    assert len(extracted(server, context, 1)[0]) == 1
 
 
 def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, context):
@@ -151,12 +130,7 @@ def test_an_endpoint_that_asks_for_too_long_a_wait_stops_the_stage(server, conte
         extracted(server, context)
 
 
-def test_an_endpoint_that_is_not_there_ends_in_one_message(server, context):
-    with pytest.raises(SecateurError, match=r"2 of 4 passages.*ConnectError.*Fix: check the endpoint"):
-        extracted(server, context, url="http://127.0.0.1:9/v1")
-
-
-@pytest.mark.parametrize("status", [301, 400, 401, 404])
+@pytest.mark.parametrize("status", [301, 404])  # a redirect is not followed
 def test_a_refusal_stops_at_once(server, context, status):
     server.always = (status, {"Location": "http://127.0.0.1:9/"}, '{"error": "no such model"}')
     with pytest.raises(SecateurError, match=rf"status {status}: .*no such model.*Fix: .*extractor\.settings\.url"):
@@ -165,7 +139,6 @@ def test_a_refusal_stops_at_once(server, context, status):
 
 
 def fails_for(*bad: str):
-    """A server that never has an answer for some sentences."""
     return lambda request: (500, {}, "") if set(said(request)) & set(bad) else echo(request)
 
 
@@ -181,9 +154,6 @@ def test_failed_passages_above_the_share_stop_the_stage_as_soon_as_that_is_sure(
     with pytest.raises(SecateurError, match=r"failed for 2 of 6 passages.*max_failed \(0\.3\).*status 500.*Fix: "):
         extracted(server, context, 6, max_failed=0.3)
     assert len(server.asked) == 3
-
-
-# --- what is kept --------------------------------------------------------------------------------
 
 
 def test_a_stopped_shard_asks_only_for_what_it_does_not_have(server, context):
@@ -204,16 +174,12 @@ def test_another_model_or_parameter_is_asked_anew(server, context, change):
     assert len(server.asked) == 2
 
 
-def test_the_key_goes_into_the_header_and_nowhere_else(server, context, monkeypatch):
+# That it goes nowhere else: tests/contract/test_bad_input_answers.py, over the same client.
+def test_the_first_key_of_the_environment_is_sent_without_the_blanks_around_it(server, context, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-one")
     monkeypatch.setenv("SECATEUR_API_KEY", f" {KEY}\n")
-    server.script += [(503, {}, KEY), echo, (401, {}, json.dumps({"error": f"Incorrect API key provided: {KEY}"}))]
-    with pytest.raises(SecateurError, match=r"Incorrect API key provided: \*\*\*") as raised:
-        extracted(server, context)
+    extracted(server, context)
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
-    kept = [path.read_text() for path in context.cache.rglob("*") if path.is_file()]
-    for text in (str(raised.value), str(raised.value.__cause__), *context.log, *kept):
-        assert KEY not in text
 
 
 def test_neither_the_key_nor_the_code_is_part_of_what_replies_are_known_by(server, context, monkeypatch):

@@ -5,9 +5,11 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+from tests.support.report_rows import metric as row
 
+from secateur.core.tables.catalog import TABLES
 from secateur.evaluation.comparison import Row, differences
-from secateur.evaluation.figure import FIGURES, headlines, summaries
+from secateur.evaluation.figure import headlines, summaries
 from secateur.report.finding import lines, main_metric, sentence
 from secateur.report.kept import _is_kept
 from secateur.stage.ledger import _figures
@@ -34,7 +36,6 @@ CFG = SimpleNamespace(resamples=200, permutations=200, permutations_at_floor=0, 
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    """A metric in a package of the user's."""
     (tmp_path / "own_metrics").mkdir()
     (tmp_path / "own_metrics/any_gold.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(tmp_path)
@@ -61,13 +62,8 @@ def test_a_plug_in_is_compared_found_tracked_and_kept(plugin):
     assert found["metric"].to_list() == [metric]
     compared = found.with_columns(subset=pl.lit("all"))
     assert main_metric(compared, {"mine": "yours", "bm25": "lexical"}) == metric
-    means = [("mine", 1.0), ("bm25", 0.0)]
-    table = pl.DataFrame(
-        [(s, None, None, False, metric, "all", 40, v, v, v) for s, v in means],
-        {**dict.fromkeys(("system", "order", "scorer"), pl.String), "answer_aware": pl.Boolean, "metric": pl.String,
-         "subset": pl.String, "n": pl.Int32, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64},
-        orient="row",
-    )  # fmt: skip
+    means = [row(system, metric, value, order=None, n=40) for system, value in (("mine", 1.0), ("bm25", 0.0))]
+    table = TABLES["metrics"].frame(means)
     said = sentence("toy", lines(table, compared, {"mine": "yours", "bm25": "lexical"}, 2))
     assert said.startswith("toy: mine has gold more often than the best baseline (bm25): +1.000")
     assert (plugin, 1.0, 0) in _figures(table)
@@ -76,14 +72,8 @@ def test_a_plug_in_is_compared_found_tracked_and_kept(plugin):
 
 def test_headlines_come_in_their_order_and_figures_at_each_budget_are_no_summaries(plugin):
     names = ["rouge_l", "tokens@claim", f"{plugin}@64", "evidence_recall@claim", "evidence_recall@mine"]
-    names += [f"{plugin}@claim"]
+    names += [f"{plugin}@claim", "refused", "semantic_floor@claim"]
     assert headlines(names) == [plugin, "evidence_recall", "rouge_l"]
     assert summaries(names) == [
         f"{plugin}@claim", "evidence_recall@claim", "evidence_recall@mine", "rouge_l", "tokens@claim"
     ]  # fmt: skip
-
-
-def test_ranks_are_shown_at_one_cutoff_and_figures_of_no_metric_nowhere():
-    listed = ["passage_recall@2", "passage_recall@5", "refused", "semantic_floor@claim", "memory_tokens_to_first"]
-    assert summaries(listed) == ["passage_recall@5", "memory_tokens_to_first"]
-    assert not FIGURES["memory_tokens_to_first"].headline  # it is kept, and compared with nothing

@@ -92,16 +92,12 @@ def test_hipporag_with_names_differs_from_its_baseline_in_the_bonus_alone(name):
         assert [axis for axis in AXES if dict(named.axes)[axis] != dict(plain.axes)[axis]] == ["reranker"]
         differing = {axis for axis, value in plain.options if five[axis] != value} - {"imported"}
         assert differing == {"peer"}
-    deep, whole = (option(CONF, "peer", peer) for peer in ("hipporag2_top100", "hipporag2"))
-    assert deep.adapter == whole.adapter | {"qa_top_k": 100}
-    assert deep.indexed_by == "hipporag2"
 
 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
         ("reranker.spec.names=defalt", r"consolidation 'defalt' is no option .*did you mean 'default'"),
-        ("++reranker.spec.nammed=3", r"unknown key reranker\.spec\.nammed; did you mean 'named'"),
         ("reranker.spec.named=-1", r"reranker\.spec\.named is -1\.?0?, allowed: \[0"),
     ],
 )

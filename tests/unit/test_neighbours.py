@@ -1,4 +1,4 @@
-"""The index for many entities, and what a machine without a GPU never touches."""
+"""Pairs of many entities, and what a machine without a GPU never touches."""
 
 import os
 import shutil
@@ -42,14 +42,6 @@ def test_over_many_cells_nearly_every_pair_is_found_and_none_is_wrong():
     assert len(two) > 1_000
     assert len(one & two) >= 0.98 * len(two)
     assert all(vectors[i] @ vectors[j] >= 0.9 - 1e-5 for i, j in one - two)
-
-
-def test_the_vectors_may_be_memory_mapped(tmp_path):
-    vectors = copies(400)
-    np.save(tmp_path / "v.npy", vectors)
-    mapped = approximate_pairs(np.load(tmp_path / "v.npy", mmap_mode="r"), 0.9, 4)
-    for one, other in zip(mapped, approximate_pairs(vectors, 0.9, 4), strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="a machine with a GPU may use it")

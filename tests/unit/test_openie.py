@@ -9,18 +9,14 @@ from secateur.graph.triples.surface import is_pronoun
 from secateur.models.words import PARSER
 
 CONSTRUCTIONS = r"""
-subject verb object: The factory produces cars. => factory | produces | cars
-prepositional object: Google acquired YouTube in 2006. => Google | acquired in | 2006
 passive with agent: YouTube was acquired by Google. => YouTube | was acquired by | Google
 copula: Paris is the capital of France. => Paris | is | capital of France
-copula, adjective: The engine is very reliable. => engine | is | very reliable
 adjective with preposition: The mayor is proud of the bridge. => mayor | is proud of | bridge
 apposition: Angela Merkel, the German chancellor, visited Tokyo.
     => Angela Merkel | is | German chancellor; Angela Merkel | visited | Tokyo
 possessive: Microsoft's founder bought a yacht. => Microsoft | has | founder; Microsoft's founder | bought | yacht
 conjoined subjects: Alice and Bob founded a small company.
     => Alice | founded | small company; Bob | founded | small company
-conjoined objects: The factory produces cars and trucks. => factory | produces | cars; factory | produces | trucks
 conjoined verbs: Wolves hunt deer and eat carrion. => Wolves | hunt | deer; Wolves | eat | carrion
 conjuncts under of: The board approved the sale of ships and aircraft.
     => board | approved | sale of ships; board | approved | sale of aircraft
@@ -56,16 +52,12 @@ neither and nor under a preposition: The mill was owned by neither Ann nor Bob.
 no of coordinated subjects: No doctor or nurse owns the mill. => No doctor | owns | mill; No nurse | owns | mill
 no of coordinated objects: Ann has no brother or sister. => Ann | has | no brother; Ann | has | no sister
 rarely: Bears rarely attack humans. => Bears | rarely attack | humans
-not: The treaty did not end the war. => treaty | did not end | war
-n't: The treaty didn't end the war. => treaty | did not end | war
-seldom: The owls seldom hunt large fish. => owls | seldom hunt | large fish
 often: Owls often sleep. => Owls | often | sleep
 existence: There are wolves in Spain. => wolves | are in | Spain
 dative: The king gave the knight a castle. => king | gave | castle; king | gave to | knight
 pronoun object: Rain causes them to leave the valley. => Rain | causes them to leave | valley
 time before: The species entered Alaska 100,000 years ago. => species | entered | 100,000 years ago
 fragment: The old bridge in Prague => old bridge | in | Prague
-title: Large language models for protein design => Large language models | for | protein design
 who: Who founded Google? => person | founded | Google
 what: What is the capital of Peru? => thing | is | capital of Peru
 which: Which subsidiaries did Siemens sell in 2015? => Siemens | sell | subsidiaries; Siemens | sell in | 2015
@@ -186,7 +178,6 @@ def test_no_pronoun_and_nothing_empty_comes_out(parser):
 
 
 def saved(folder, tags, deps):
-    """A small pipeline with these labels, untrained."""
     import spacy
     from spacy.training import Example
 

@@ -32,9 +32,6 @@ FAMILIES = {"graph_zsum": "graph", "graph_zsum:dense": "graph", "apr": "graph"}
 FAMILIES |= {"title_zsum": "lexical", "rankers": "lexical"}
 
 
-# --- paired differences -------------------------------------------------------------------------
-
-
 def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
     rows = [
         pair("graph_zsum", "title_zsum"),
@@ -46,9 +43,6 @@ def test_paired_differences_have_a_table_an_axis_and_a_line_a_pair():
     assert [part["title"] for part in parts] == ["Paired differences: ranker", "Paired differences: form"]
     names = [line[:2] for line in parts[0]["table"].texts()]
     assert names == [["graph_zsum", "title_zsum"], ["apr", "title_zsum"]]
-
-
-# --- recall and gain -----------------------------------------------------------------------------
 
 
 def test_the_tokens_that_were_used_stand_beside_each_budget():
@@ -87,9 +81,6 @@ def test_gains_stand_by_budget_then_their_controls():
     assert part["table"].heads == expected
 
 
-# --- the page ------------------------------------------------------------------------------------
-
-
 def figures(metrics: list[dict], comparisons: list[dict]) -> Figures:
     keys = {key: pl.lit("") for key in ("corpus", "dataset", "system", "order")}
     own = {"growth": "growth", "statistics": "dataset_statistics", "spreads": "score_quantiles"}
@@ -122,7 +113,6 @@ DRAWN = "stroke: var(--graph)"  # a line or a dot of a system of the graph
 
 
 def small(n: int, units: int) -> str:
-    """A page whose figures all rest on so little."""
     own = {"n": n, "units": units}
     values = {"graph_zsum": 0.9, "title_zsum": 0.2}
     names = [f"{name}@{b}" for name in ("evidence_recall", "token_recall", "answer_gain") for b in (64, 128, "claim")]
@@ -157,9 +147,6 @@ def test_a_label_of_a_plot_is_text_whatever_is_in_it():
 
 def test_an_experiment_without_rows_says_so():
     assert "Nothing was measured" in drawn("tiny", [], [])
-
-
-# --- the questions -------------------------------------------------------------------------------
 
 
 def questions(count: int, text: str | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:

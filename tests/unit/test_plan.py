@@ -33,9 +33,6 @@ def test_every_experiment_resolves(name):
         assert set(variant.wildcards) >= {"dataset", "corpus", "order", "family", "pick", "book", "lm", *AXES}
 
 
-# --- which rows there are ------------------------------------------------------------------------------
-
-
 def test_a_ranker_that_a_system_picks_is_smoothed_where_the_order_is_known(write):
     found = write(systems="[title_zsum]")
     assert {v.order: v["pick"] for v in found} == {"blind": "title_zsum", "aware": "title_zsum+neighbour"}
@@ -61,14 +58,6 @@ def test_changed_keys_are_of_the_systems_own_option_and_name_the_row(write):
         "beam:walk.depth=0": ("default", "beam+walk,depth=0"),
         "beam:w_line=0+w_run=0": ("default", "beam+w_line=0+w_run=0"),
     }
-    for variant in found.values():  # a path holds them, and gives them back
-        options = layout.options_of({"source": layout.source(variant.wildcards)})
-        assert (options["assembly"], options["retriever"]) == (variant["assembly"], variant["retriever"])
-
-
-def test_an_option_with_changed_keys_may_be_named_for_every_system(write):
-    found = write(axes="{retriever: [paper+w_dense=2]}", systems="[graph_zsum, beam]", exclude="[{order: aware}]")
-    assert {v["retriever"] for v in found if v.system.endswith(":w_dense=2")} == {"paper+w_dense=2"}
 
 
 def test_a_crossed_axis_is_varied_in_every_other_variant_too(write):
@@ -81,8 +70,9 @@ def test_a_crossed_axis_is_varied_in_every_other_variant_too(write):
     assert (both["reranker"], both["lm"], both["assembly"]) == ("pmi_q", "gemma3_270m", "default")
 
 
-def test_the_budget_of_answers_is_an_axis_of_a_row(write):
+def test_where_an_experiment_asks_for_answers_their_budget_is_an_axis_of_a_row(write):
     found = write(answers="true", axes="{assembly: [{budget: 2048}]}", systems="[title_zsum]")
+    assert all(v.answered for v in found)
     one, other = (axes_of(found, f"title_zsum{changed}") for changed in ("", ":budget=2048"))
     assert differing(one, other) == {"answer"}
 
@@ -143,9 +133,6 @@ def test_a_command_on_results_reads_them_as_they_were_made(tmp_path):
     assert {v["lm"] for v in run_variants(tmp_path, "stem_dev")} == {"gemma3_270m"}
 
 
-# --- which of them are answered and gained -------------------------------------------------------------
-
-
 def test_what_answers_only_has_rows_on_documents_whose_questions_are_answered_and_nowhere_else(write):
     systems = "[closed_book, rag_zsum, graph_zsum]"
     found = write(datasets="[toy_documents, stem_dev, toy_dialogue]", systems=systems)
@@ -156,22 +143,11 @@ def test_what_answers_only_has_rows_on_documents_whose_questions_are_answered_an
     assert {v["pick"] for v in found if v.answered} == {"closed_book", "zsum"}
 
 
-def test_every_system_answers_where_the_experiment_asks_for_it():
-    found = variants(CONF, "answers")
-    assert all(v.answered for v in found)
-    graphs = {(v.system, v.order) for v in found if v["family"] == "graph" and v["memory"] == "none"}
-    assert graphs == {("graph_zsum", "blind"), ("graph_zsum", "aware"), ("apr", "aware")}
-    assert not any(v.answered for v in variants(CONF, "ablation"))
-
-
 def test_answer_gain_is_measured_of_single_contexts_where_asked_for(write):
     systems = "[rankers, title_zsum, closed_book, remembered]"
     found = write(datasets="[toy_documents, stem, toy_dialogue]", systems=systems, gains="true")
     assert {(v.dataset, v.system) for v in found if v.gained} == {("toy_documents", "title_zsum")}
     assert not any(v.gained for v in write(datasets="[toy_documents]", systems="[title_zsum]"))
-
-
-# --- what is left out ----------------------------------------------------------------------------------
 
 
 RANKERS, BLIND, AWARE = ("stem", "rankers", None), ("stem", "graph_zsum", "blind"), ("stem", "graph_zsum", "aware")
@@ -239,9 +215,6 @@ def test_a_dialogue_takes_the_selection_path_with_its_own_rankers_and_an_overrid
     assert (found.kind, found.order, found["rankers"], found.dataset) == ("dialogue", None, "turns", "locomo")
 
 
-# --- in what rows differ ---------------------------------------------------------------------------------
-
-
 def axes_of(found, system: str, order: str = "blind") -> dict[str, str]:
     (one,) = [dict(v.axes) for v in found if v.system == system and v.order == order]
     return one
@@ -268,12 +241,6 @@ def test_the_order_is_no_axis_and_a_list_of_rankers_writes_from_one_graph_for_bo
         assert axes_of(found, system, "blind") == axes_of(found, system, "aware")
     found = write(axes="{assembly: [lines]}", systems="[rankers, title_zsum]")
     assert len({dict(v.axes)["form"] for v in found if v["assembly"] == "lines"}) == 1
-
-
-def test_a_study_is_no_row_among_systems(write):
-    found = write(datasets="[stem_old_test]", systems="[graph_zsum]", studies="[policy, sessions]")
-    assert {v.system: v.study for v in found} == {"graph_zsum": None, "policy": "policy", "sessions": "sessions"}
-    assert not any(v.gained or v.answered for v in found if v.study)
 
 
 def test_what_an_edit_adds_and_removes_is_said_by_the_record_of_the_earlier_run(write, tmp_path):

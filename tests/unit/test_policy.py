@@ -1,6 +1,7 @@
 """The compression policy's parts: lattice, features, utilities, preferences, token price, baselines."""
 
 import dataclasses
+import re
 from functools import partial
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from scripts.evaluate_policy import frontier
 from tests.support.policy_problem import FACTS, SECONDS, scored, settings, splits
 from tests.support.policy_problem import features as drawn_features
+from tests.support.refusals import message
 
-from secateur.core.errors import SecateurError
 from secateur.policy.actions import CHANNELS, LATTICE, distinct, free_channels, listed, name
 from secateur.policy.baselines import baselines, classified, gap_share, outcomes
 from secateur.policy.dpo import log_reference
@@ -35,16 +36,9 @@ BROKEN = ROWS.with_columns(answer_gain=pl.Series([1.0, float("nan"), 0, 0, 0, 0]
 MEASURED = terms(ROWS, FACTS)
 
 
-# --- the lattice ---------------------------------------------------------------------------------
-
-
-def test_memory_has_27_configurations_and_without_it_there_are_three():
-    assert len(set(LATTICE)) == 27 and listed(map(name, LATTICE[::-1])) == LATTICE
-    assert [name(c) for c in FACTS] == [
-        f"not_include/not_include/{a}" for a in ("include_all", "unique", "not_include")
-    ]
-    assert free_channels(LATTICE) == CHANNELS
-    assert free_channels(FACTS) == ("facts",)
+def test_the_configurations_of_a_table_stand_in_the_order_of_the_lattice():
+    assert listed(map(name, LATTICE[::-1])) == LATTICE
+    assert (free_channels(LATTICE), free_channels(FACTS)) == (CHANNELS, ("facts",))
 
 
 def prompts(most: tuple[int, int, int]) -> list[str]:
@@ -60,9 +54,6 @@ def test_configurations_whose_prompts_never_differ_are_one():
     assert distinct([prompts((0, 0, 5)), prompts((2, 2, 0))]) == LATTICE  # one question is enough to differ
     assert distinct([]) == LATTICE
     assert distinct([[""] * 27]) == FACTS[-1:]
-
-
-# --- features ------------------------------------------------------------------------------------
 
 
 def test_redundancy_is_the_mean_pairwise_cosine():
@@ -99,9 +90,6 @@ def test_training_features_have_mean_0_and_deviation_1_and_a_constant_one_stays_
     assert standardise(np.array([[3.0, 1024.0, 3.0]]), standard, ["q"])[0, 1] == 0
 
 
-# --- utility -------------------------------------------------------------------------------------
-
-
 def test_utility_weighs_scaled_lift_faithfulness_and_relative_tokens():
     assert MEASURED.questions == ("a", "b")
     weighed = weigh(MEASURED, settings(delta=0.5, beta=0.25, gamma=0), (0.0, 0.8), None)
@@ -111,16 +99,6 @@ def test_utility_weighs_scaled_lift_faithfulness_and_relative_tokens():
     other = settings(accuracy="token_f1")
     assert weigh(MEASURED, other, (0.0, 1.0), SECONDS).accuracy.tolist() == [[0.5, 1, 0]] * 2
     assert accuracy_range(MEASURED, other) == (0, 1)
-
-
-def test_other_weights_need_no_new_scores():
-    kept = {field.name: np.copy(getattr(MEASURED, field.name)) for field in dataclasses.fields(MEASURED)}
-    cheap = weigh(MEASURED, settings(beta=0, alpha=1, gamma=0), (0.0, 0.8), None)
-    dear = weigh(MEASURED, settings(beta=4, alpha=0, gamma=0), (0.0, 0.8), None)
-    assert cheap.value.argmax(1).tolist() == [1, 0]
-    assert dear.value.argmax(1).tolist() == [2, 2]
-    for field, before in kept.items():
-        np.testing.assert_array_equal(before, getattr(MEASURED, field))
 
 
 def test_latency_is_modelled_from_tokens_read_and_written_over_the_slowest():
@@ -150,11 +128,7 @@ def test_the_lift_scale_is_fitted_on_quantiles_of_train():
     ],
 )
 def test_incomplete_or_doubtful_scores_are_refused_by_question_and_action(rows, said):
-    with pytest.raises(SecateurError, match=said + r"[\s\S]*Fix: "):
-        terms(rows, FACTS)
-
-
-# --- preferences ---------------------------------------------------------------------------------
+    assert re.search(said, message(terms, rows, FACTS))
 
 
 def test_a_pair_needs_more_than_the_margin_and_statistics_count_ties_coverage_and_the_pairs_of_each_channel():
@@ -166,9 +140,6 @@ def test_a_pair_needs_more_than_the_margin_and_statistics_count_ties_coverage_an
     expected = {"questions": 2, "pairs": 2, "coverage": 0.5, "ties": pytest.approx(4 / 6)}
     expected |= {"equal": 0.5, "pairs_question": 0, "pairs_answer": 0, "pairs_facts": 2}
     assert found == expected
-
-
-# --- reference and token price -------------------------------------------------------------------
 
 
 def test_a_reference_is_uniform_unless_stated():
@@ -194,16 +165,14 @@ LATENCY = settings(gamma=1)
     ],
 )
 def test_what_cannot_be_scaled_weighed_or_divided_by_is_refused_by_its_key(measure, said):
-    with pytest.raises(SecateurError, match=said) as caught:
-        measure()
-    assert "Fix: " in str(caught.value)
+    assert re.search(said, message(measure))
 
 
 def test_a_budget_below_the_header_is_refused():
     tokens = np.array([[400.0, 300.0, 100.0], [200.0, 150.0, 51.0]])
     assert choose(np.zeros((2, 3)), tokens, price(np.zeros((2, 3)), tokens, 75.5)).tolist() == [2, 2]
-    with pytest.raises(SecateurError, match=r"policy\.budget is 75 prompt tokens.*take 75\.5.*from 76.*Fix: "):
-        price(np.zeros((2, 3)), tokens, 75)
+    said = message(price, np.zeros((2, 3)), tokens, 75)
+    assert re.search(r"policy\.budget is 75 prompt tokens.*take 75\.5.*from 76", said)
 
 
 def test_the_frontier_is_of_test_questions_at_prices_that_dev_questions_fit():
@@ -220,9 +189,6 @@ def test_the_frontier_is_of_test_questions_at_prices_that_dev_questions_fit():
     blind = frontier([0.5], (known, dev), (log_pi, dataclasses.replace(test, value=-test.value))).to_dicts()[0]
     assert blind["eta"] == rows[1]["eta"]  # no test question has a say
     assert {row["n"] for row in rows} == {50}
-
-
-# --- baselines -----------------------------------------------------------------------------------
 
 
 def test_every_baseline_is_measured_on_the_same_utilities():

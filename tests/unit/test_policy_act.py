@@ -40,8 +40,6 @@ TEXTS = {
 
 
 class Words:
-    """Texts as unit vectors, equal texts alike and others apart."""
-
     def embed(self, texts):
         return np.eye(4, dtype=np.float32)[[("Who eats fish?", "bears eat fish", "owls fly").index(t) for t in texts]]
 
@@ -136,8 +134,6 @@ def test_a_judge_counts_supported_statements_and_an_unreadable_reply_is_none():
     assert by_judge(ask, OWLS, answers, ["text", "text", "", "text", "text"], refused) == [0.5, None, 0, 0, 0]
 
 
-# --- what a prompt shows under each configuration, and the tables of preferences as arrays ---------------
-
 EYE = np.eye(3, dtype=np.float32)
 OFFERED = {
     "question": Shown((Unit("question", "who?"),), EYE[:1]),
@@ -158,7 +154,6 @@ def test_a_configuration_shows_facts_first_then_what_was_asked():
 
 
 def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Terms and features of three questions."""
     placed = (("q2", "train"), ("q1", "train"), ("q3", "dev"))
     schema = ["question_id", "split", "configuration", "answer_gain"]
     schema += ["token_f1", "faithfulness", "tokens", "written", "budget"]

@@ -32,9 +32,6 @@ def alike(one: Network, other: Network) -> bool:
     return all((tensor == weights(other)[name]).all() for name, tensor in weights(one).items())
 
 
-# --- loss and heads ------------------------------------------------------------------------------
-
-
 def test_the_reference_is_inside_beta_and_a_policy_that_is_its_reference_has_the_loss_of_a_coin():
     log_pi, log_ref = torch.tensor([[-1.0, -2.0, -0.5]]), torch.tensor([-0.7, -0.9, -3.0])
     pair = torch.tensor([0]), torch.tensor([2])
@@ -55,9 +52,6 @@ def test_a_policy_is_a_distribution_over_the_configurations_and_every_head_recei
     dpo_loss(log_pi[question], torch.zeros(1), chosen, rejected, 0.1).backward()
     for place, parameter in network.named_parameters():
         assert parameter.grad.abs().max() > 0, place
-
-
-# --- lemma 12 ------------------------------------------------------------------------------------
 
 
 STATED = {"facts": (0.05, 0.15, 0.8), "answer": (0.6, 0.3, 0.1)}
@@ -95,9 +89,6 @@ def test_lemma_12_log_odds_less_the_reference_are_utility_differences_over_beta(
     agreement = np.mean([spearmanr(*rows).statistic for rows in zip(learnt, expected, strict=True)])
     assert slope == pytest.approx(1, abs=0.1)
     assert agreement > 0.95
-
-
-# --- training ------------------------------------------------------------------------------------
 
 
 def test_equal_seeds_give_equal_weights_and_other_seeds_others():
@@ -152,11 +143,8 @@ def test_a_checkpoint_with_a_flipped_bit_is_dropped_by_name_and_made_anew(tmp_pa
     assert alike(right, again)
 
 
-def test_curves_have_trls_names_and_the_loss_falls():
+def test_the_loss_falls_and_margins_are_between_the_rewards():
     _, curves = train(FIT, DEV, LATTICE, QUICK)
-    names = {f"rewards/{what}" for what in ("chosen", "rejected", "margins", "accuracies")}
-    names |= {"logps/chosen", "logps/rejected", "loss"}
-    assert set(curves[0]) == {"epoch", "dev_utility"} | names | {f"eval_{name}" for name in names}
     assert curves[-1]["loss"] < curves[0]["loss"] < np.log(2)
     row = curves[-1]
     assert row["rewards/margins"] == pytest.approx(row["rewards/chosen"] - row["rewards/rejected"], abs=1e-5)
@@ -204,9 +192,6 @@ def test_one_head_finds_the_best_constant_where_channels_interact_and_a_head_per
                 found.append(name(configurations[int(network(torch.zeros(1, fit.x.shape[1])).argmax())]))
     assert chosen["joint"] == [best] * 3
     assert best not in chosen["factorised"]
-
-
-# --- the file ------------------------------------------------------------------------------------
 
 
 def trained(model: str = "lm-1", memory: bool = False, heads: str = "joint") -> tuple[Trained, np.ndarray]:

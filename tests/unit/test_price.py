@@ -41,9 +41,6 @@ def shares(tmp_path, monkeypatch):
         del sys.modules[module]
 
 
-# --- which rankings can have a price -----------------------------------------------------------------
-
-
 def test_a_ranker_of_shares_can_have_a_price_which_is_an_axis_and_asks_for_utilities(write, shares):
     test = "{row: 'title_zsum:price=0.25', minus: title_zsum, differs: packing, metrics: [utility@0.5]}"
     more = {"axes": "{assembly: [{price: 0.25}, priced_mean]}", "primary": f"[{test}]"}
@@ -80,9 +77,6 @@ def test_one_price_of_0_at_least_is_asked_for(write, shares):
             write(systems="[title_zsum]", overrides=(shares, *MINE, *(f"assembly.{key}" for key in changed)))
 
 
-# --- utility -----------------------------------------------------------------------------------------
-
-
 def test_utility_is_the_recall_of_a_rows_own_contexts_minus_what_their_tokens_cost():
     values = {"evidence_recall@64": 0.25, "evidence_recall@128": 0.5, "tokens@64": 60, "tokens@128": 128}
     rows = [("q1", "blind", None, False, hop, *pair) for hop in (None, "1st") for pair in values.items()]
@@ -93,9 +87,6 @@ def test_utility_is_the_recall_of_a_rows_own_contexts_minus_what_their_tokens_co
     assert found.schema == figures.schema
     assert dict(found.select("metric", "value").iter_rows()) == {"utility@0.5": 0.375, "utility@2.0": 0.0}
     assert utilities(figures, 256, [0.5]).is_empty()
-
-
-# --- the library ---------------------------------------------------------------------------------------
 
 
 def test_a_memory_leaves_out_what_is_not_worth_a_price_and_a_budget_caps(shares):
