@@ -14,9 +14,7 @@ from secateur.stage.contract import Context
 
 SETTINGS = {"beams": 3, "length_penalty": 0.0, "max_tokens": 64, "batch": 2}
 LEARNT = {
-    "The Rhine flows from Chur through Basel.": (
-        "<triplet> The Rhine <subj> Chur <obj> flows from <subj> Basel <obj> flows through"
-    ),
+    "The Rhine leaves Chur for Basel.": "<triplet> The Rhine <subj> Chur <obj> leaves <subj> Basel <obj> flows to",
     "Alder bought the mill.": "<triplet> Alder <subj> the mill <obj> Bought",
     "Well, it rained and rained, and then it rained again.": "<triplet> it <subj>",
 }
@@ -24,7 +22,6 @@ LEARNT = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a tiny BART that has learnt what to write for each sentence."""
     place = tmp_path_factory.mktemp("rebel")
     tiny_rebel(place, LEARNT)
     return place
@@ -40,10 +37,10 @@ def facts(found) -> list[list[tuple[str, str, str]]]:
 
 def test_sentences_become_triples_in_their_order_whatever_the_batch_and_the_beams(folder):
     river, mill, rain = LEARNT
-    expected = [[("Rhine", "flows from", "Chur"), ("Rhine", "flows through", "Basel")], [("Alder", "bought", "mill")]]
+    expected = [[("Rhine", "leaves", "Chur"), ("Rhine", "flows to", "Basel")], [], [("Alder", "bought", "mill")]]
     for settings in ({"batch": 1}, {"batch": 2}, {"batch": 3}, {"beams": 1}):
         found = front(folder, **settings)([river, rain, mill], None)
-        assert facts(found) == [expected[0], [], expected[1]]
+        assert facts(found) == expected
         assert found.counts == {"malformed_pieces": 1, "unparsed_passages": 1}
     assert [t.head_original for t in found.triples[0]] == ["The Rhine", "The Rhine"]
 
@@ -52,10 +49,8 @@ def test_questions_share_batches_and_each_keeps_its_own_triples(folder, tmp_path
     river, mill, rain = LEARNT
     questions = pl.DataFrame({"question_id": ["q3", "q1", "q2"], "text": [river, rain, mill]})
     context, outputs = Context(logging.getLogger("test"), tmp_path / "cache", {}, "c1"), {}
-    cfg = SimpleNamespace(
-        extractor=SimpleNamespace(kind="rebel", block=128, settings=SETTINGS | {"model": str(folder)})
-    )
-    metrics = encode_questions.run(cfg, {"questions": questions}, outputs, context)
+    extractor = SimpleNamespace(kind="rebel", block=128, settings=SETTINGS | {"model": str(folder)})
+    metrics = encode_questions.run(SimpleNamespace(extractor=extractor), {"questions": questions}, outputs, context)
     rows = outputs["triples"].select("doc_id", "position", "n", "passage_id", "tail").rows()
     assert rows == [("q3", 0, 0, "q3", "Chur"), ("q3", 0, 1, "q3", "Basel"), ("q2", 0, 0, "q2", "mill")]
     assert (metrics, context.counts["cache_misses"]) == ({"questions": 3, "triples": 3}, 1)
@@ -85,15 +80,10 @@ def test_what_is_no_such_model_is_refused_with_a_fix(tmp_path, content):
 @pytest.mark.parametrize(
     ("text", "expected", "malformed"),
     [
-        ("<triplet> s <subj> o <obj> r", [("s", "r", "o")], 0),
-        ("<triplet> s <subj> o <obj> r <subj> p <obj> q", [("s", "r", "o"), ("s", "q", "p")], 0),
         ("<triplet> s <subj> o <obj> r <triplet> t <subj> o <obj> r", [("s", "r", "o"), ("t", "r", "o")], 0),
         ("", [], 0),
-        ("no marks at all", [], 1),
         ("stray <triplet> s <subj> o <obj> r", [("s", "r", "o")], 1),
         ("<triplet> s", [], 1),
-        ("<triplet> s <subj> o", [], 1),
-        ("<triplet> s <obj> r", [], 1),
         ("<triplet> s <subj> o <obj> r <obj> r", [], 1),
         ("<triplet> <subj> o <obj> r", [], 1),
         ("<triplet> s <obj> x <subj> o <obj> r", [], 1),

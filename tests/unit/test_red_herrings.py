@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 from scripts.check_red_herrings import stage_tables
 from tests.support.loaded import conform
+from tests.support.loaded import lines as as_lines
+from tests.support.refusals import message
 
 from secateur.config import compose
-from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.datasets.loaders import load_corpus, load_questions
 from secateur.ecs.scoring.distractors import KINDS, RANDOM, acceptances, by_kind, pool, quantiles, rankings
-from secateur.ecs.scoring.null import tau
 from secateur.ecs.scoring.score import columns, sees_answer
 from secateur.models.units import content_words
 from secateur.report.format import with_enough_data
@@ -28,7 +28,6 @@ DATA = Path(__file__).parents[2] / "data"
 SET, HARD = (DATA / name / "questions.jsonl" for name in ("red_herrings", "red_herrings_hard"))
 LINES, HARD_LINES = ([json.loads(line) for line in own.read_text(encoding="utf-8").splitlines()] for own in (SET, HARD))
 OF_PASSAGES = KINDS[:3]
-BOTH_SETS = pytest.mark.parametrize(("path", "lines"), [(SET, LINES), (HARD, HARD_LINES)], ids=["plain", "hard"])
 RANKERS = compose.option(Path(__file__).parents[2] / "conf", "rankers", "utility")
 SCORES = RANKERS.scores
 GENERATED = {"trajectory_ctx", "trajectory_base"}
@@ -37,29 +36,20 @@ AWARE = {name for name in READ if sees_answer(SCORES[name])}
 
 
 def loaded(path: Path = SET):
-    files = {"herrings": path}
-    corpus = load_corpus("red_herrings", files)
-    return corpus.passages, load_questions("red_herrings", "red_herrings", files, corpus.passages)
-
-
-# --- the set -------------------------------------------------------------------------------------
+    passages = load_corpus("red_herrings", {"herrings": path}).passages
+    return passages, load_questions("red_herrings", "red_herrings", {"herrings": path}, passages)
 
 
 def test_every_question_has_each_kind_and_at_least_two_red_herrings_and_the_kinds_are_of_equal_length():
-    (train,) = (one for one in LINES if one["id"] == "train")  # the paper's example
-    assert train["correct"][:2] == ["The train's speed is 60 km/h.", "The vehicle moves at sixty kilometers per hour."]
-    assert train["irrelevant"][0] == "The conductor has worked for 15 years and enjoys jazz."
-    assert len(LINES) >= 64
-    assert all(one["correct"] and len(one["irrelevant"]) >= 2 for one in LINES)
-    assert all(len(one["counterfactual"]) == len(one["correct"]) for one in LINES)
-    assert len({one["type"] for one in LINES}) == 6
+    assert all(len(one["counterfactual"]) == len(one["correct"]) > 0 for one in LINES)
+    assert all(len(one["irrelevant"]) >= 2 for one in LINES)
     for size in (len, lambda text: len(text.split())):
         means = [np.mean([size(text) for one in LINES for text in one[kind]]) for kind in OF_PASSAGES]
         assert max(means) < 1.15 * min(means)
 
 
-@BOTH_SETS
-def test_a_correct_passage_and_its_counterfactual_are_of_one_length_and_yes_and_no_equally_common(path, lines):
+@pytest.mark.parametrize("lines", [LINES, HARD_LINES], ids=["plain", "hard"])
+def test_a_correct_passage_and_its_counterfactual_are_of_one_length_and_yes_and_no_equally_common(lines):
     twins = [pair for one in lines for pair in zip(one["correct"], one["counterfactual"], strict=True)]
     words = np.array([[len(text.split()) for text in pair] for pair in twins])
     assert abs(words[:, 0].mean() / words[:, 1].mean() - 1) < 0.01
@@ -68,8 +58,8 @@ def test_a_correct_passage_and_its_counterfactual_are_of_one_length_and_yes_and_
     assert answers.count("Yes") == answers.count("No") == len(answers) / 2
 
 
-@BOTH_SETS
-def test_the_set_loads_into_its_tables_with_the_kind_as_the_title(path, lines):
+@pytest.mark.parametrize("path", [SET, HARD], ids=["plain", "hard"])
+def test_the_set_loads_into_its_tables_with_the_kind_as_the_title(path):
     passages, questions = loaded(path)
     conform(passages, questions)
     assert set(passages["title"]) == set(OF_PASSAGES)
@@ -84,18 +74,13 @@ def test_the_answer_stands_in_no_counterfactual_and_no_red_herring():
         assert f" {core} " not in f" {said.replace('.', ' ').replace(',', ' ')} ", one["id"]
 
 
-def holds(one: dict, kind: str) -> list[bool]:
-    """Of each passage of a kind, whether all content words of the answer stand in it."""
-    return [content_words(one["answer"]) <= content_words(text) for text in one[kind]]
-
-
 def test_the_hard_set_is_of_the_numbers_that_its_page_states():
     types = Counter(one["type"] for one in HARD_LINES)
     assert types == {"number": 16, "name": 14, "place": 12, "date": 12, "thing": 10, "phrase": 8, "yes/no": 8}
     assert {tuple(len(one[kind]) for kind in OF_PASSAGES) for one in HARD_LINES} == {(1, 1, 3)}
-    stated = [one for one in HARD_LINES if one["type"] != "yes/no"]
-    assert sum(any(holds(one, "counterfactual")) for one in stated) == 45
-    assert sum(any(holds(one, "irrelevant")) for one in stated) == 71
+    stated = [(content_words(one["answer"]), one) for one in HARD_LINES if one["type"] != "yes/no"]
+    for kind, count in (("counterfactual", 45), ("irrelevant", 71)):  # hold all words of the answer
+        assert sum(any(words <= content_words(text) for text in one[kind]) for words, one in stated) == count
     assert all(one["answer"].lower() in one["irrelevant"][0].lower() for one in HARD_LINES if one["type"] == "yes/no")
 
 
@@ -110,11 +95,10 @@ def test_the_kinds_of_the_hard_set_share_as_many_words_with_the_question():
 
 def test_no_invented_name_of_the_hard_set_stands_in_two_questions():
     said = [" ".join([one["question"], *(t for kind in OF_PASSAGES for t in one[kind])]) for one in HARD_LINES]
-    named = [set(re.findall(r"\b[A-Z][a-z]+\b", text)) for text in said]
-    asked = [set(re.findall(r"(?<= )[A-Z][a-z]+\b", one["question"])) for one in HARD_LINES]
     common = {"Monday", "Friday", "Sundays", "Dr", "Mrs", "Old"}
-    for n, own in enumerate(asked):
-        assert not own & set().union(*named[:n], *named[n + 1 :]) - common
+    for n, one in enumerate(HARD_LINES):
+        asked = set(re.findall(r"(?<= )[A-Z][a-z]+\b", one["question"]))
+        assert not asked & set(re.findall(r"\b[A-Z][a-z]+\b", " ".join(said[:n] + said[n + 1 :]))) - common
 
 
 GOOD = {"id": "a", "domain": "d", "type": "name", "question": "Who?", "answer": "Ann"}
@@ -125,9 +109,6 @@ GOOD |= {"correct": ["It was Ann."], "counterfactual": ["It was Bo."], "irreleva
     ("lines", "said"),
     [
         ([], "the file: is empty"),
-        (["{"], "line 1: malformed JSON"),
-        (["[]"], "line 1: expected an object"),
-        ([GOOD | {"answer": 3}], "line 1: answer must be a text, found 3"),
         ([GOOD | {"answer": " "}], "line 1: answer is blank"),
         ([GOOD | {"irelevant": []}], "unknown key 'irelevant'"),
         ([GOOD | {"irrelevant": []}], "irrelevant must be a list of passages"),
@@ -138,14 +119,8 @@ GOOD |= {"correct": ["It was Ann."], "counterfactual": ["It was Bo."], "irreleva
 )
 def test_a_broken_file_is_refused_with_its_lines(tmp_path, lines, said):
     path = tmp_path / "mine.jsonl"
-    path.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines), encoding="utf-8")
-    with pytest.raises(SecateurError) as error:
-        load_corpus("red_herrings", {"herrings": path})
-    assert said in str(error.value)
-    assert "Fix:" in str(error.value)
-
-
-# --- what is measured ----------------------------------------------------------------------------
+    path.write_text(as_lines(lines), encoding="utf-8")
+    assert said in message(load_corpus, "red_herrings", {"herrings": path})
 
 
 def scores(**kinds: list[float]) -> pl.DataFrame:
@@ -159,59 +134,25 @@ def by_metric(rows: pl.DataFrame) -> dict[str, float]:
 
 def test_a_kind_wins_by_its_share_of_pairs_and_a_tie_counts_a_half():
     found = by_metric(rankings(scores(correct=[3.0, 1.0], counterfactual=[2.0], irrelevant=[1.0, 0.0])))
-    assert found == {
-        "correct_over_counterfactual": 0.5,
-        "correct_over_irrelevant": pytest.approx((1 + 1 + 0.5 + 1) / 4),
-        "counterfactual_over_irrelevant": 1.0,
-    }
+    expected = {"correct_over_counterfactual": 0.5, "correct_over_irrelevant": (1 + 1 + 0.5 + 1) / 4}
+    assert found == expected | {"counterfactual_over_irrelevant": 1.0}
 
 
-def test_acceptance_is_strictly_above_the_threshold():
-    given = scores(correct=[0.05, 0.06], counterfactual=[0.0], irrelevant=[1.0], random=[0.0, 0.1])
+def test_acceptance_is_strictly_above_the_threshold_and_leaves_out_what_has_no_value():
+    given = scores(correct=[0.05, 0.06, None], counterfactual=[0.0], irrelevant=[1.0], random=[0.0, 0.1])
     found = by_metric(acceptances(given, {"fixed": {"value": 0.05}}))
-    expected = {"accepts_correct@fixed": 0.5, "accepts_counterfactual@fixed": 0.0}
-    expected |= {"accepts_irrelevant@fixed": 1.0, "accepts_random@fixed": 0.5}
-    assert found == expected
-
-
-# kind, share, contrast, the smaller of the two
-JUDGED = [
-    ("correct", 0.9, 0.2, 0.2),
-    ("counterfactual", 0.15, 0.15, 0.15),  # random passages have a share of 0.2 too
-    ("irrelevant", 0.8, 0.5, 0.5),
-    ("irrelevant", None, 0.9, None),
-    (RANDOM, 0.2, 0.0, 0.0),
-    (RANDOM, 0.0, 0.1, 0.0),
-    (RANDOM, -0.1, 0.0, -0.1),
-]
-
-
-def test_a_rule_accepts_what_every_score_puts_above_the_null_of_that_score():
-    """One threshold for the smaller of the scores accepts more: random passages have high shares or high contrasts."""
-    given = pl.DataFrame(JUDGED, schema=["kind", "share", "contrast", "smaller"], orient="row")
-    given = given.with_columns(question_id=pl.lit("q"))
-    chance = pl.col("kind") == RANDOM
-    nulls = {name: tau(given.select(value=name, chance=chance), 1.0) for name in ("share", "contrast", "smaller")}
-    assert nulls == {"share": 0.2, "contrast": 0.1, "smaller": 0.0}
-    taus = {"share": nulls["share"], "contrast": nulls["contrast"]}
-    found = by_metric(acceptances(given, {"null": taus, "smaller": {"smaller": nulls["smaller"]}}))
-    accepted = {name: [found[f"accepts_{kind}@{name}"] for kind in KINDS] for name in ("null", "smaller")}
-    assert accepted == {"null": [1, 0, 1, 0], "smaller": [1, 1, 1, 0]}  # a passage without a share is left out
+    assert [found[f"accepts_{kind}@fixed"] for kind in KINDS] == [0.5, 0.0, 1.0, 0.5]
 
 
 def test_quantiles_are_of_all_values_of_a_kind():
-    found = quantiles(scores(correct=[1.0], random=[0.0, 1.0, 2.0]), [0.5, 1.0])
-    rows = {(kind, at): (value, n) for kind, at, value, n in found.select("kind", "at", "value", "n").iter_rows()}
-    expected = {("correct", 0.5): (1, 1), ("correct", 1.0): (1, 1), ("random", 0.5): (1, 3), ("random", 1.0): (2, 3)}
-    assert rows == expected
+    found = quantiles(scores(correct=[1.0], random=[0.0, 1.0, 2.0]), [0.5, 1.0]).select("kind", "at", "value", "n")
+    expected = [("correct", 0.5, 1, 1), ("correct", 1.0, 1, 1), ("random", 0.5, 1, 3), ("random", 1.0, 2, 3)]
+    assert sorted(found.rows()) == expected
 
 
 def test_a_pool_is_a_questions_own_passages_and_as_many_random_ones_of_others_as_long_as_all():
-    passages, loaded_questions = loaded()
-    questions, passages = (
-        loaded_questions.questions,
-        passages.with_columns(kind="title", tokens=pl.col("text").str.len_chars()),
-    )
+    passages, found = loaded()
+    questions, passages = found.questions, passages.with_columns(kind="title", tokens=pl.col("text").str.len_chars())
     found = pool(questions, passages, 8, seed=7)
     assert found.select("question_id", "passage_id").is_unique().all()
     group = dict(passages.select("passage_id", "group_id").iter_rows())
@@ -224,9 +165,6 @@ def test_a_pool_is_a_questions_own_passages_and_as_many_random_ones_of_others_as
     assert drawn["tokens"].mean() == pytest.approx(passages["tokens"].mean(), rel=0.03)
     again = pool(questions.reverse(), passages.reverse(), 8, seed=7)  # the seed decides, and no order
     assert set(again.iter_rows()) == set(found.iter_rows()) != set(pool(questions, passages, 8, seed=8).iter_rows())
-
-
-# --- the stage and its part of the report --------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

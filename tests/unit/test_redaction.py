@@ -11,8 +11,6 @@ ODD = 'ab"c\\d/efgh+1'
 PLACES = {
     "user and password": f"http://me:p@ss{KEY}@host:9/v1",
     "query": f"https://h/v1?api-key={KEY}&x=1",
-    "token of a query": f"https://h/v1?token={KEY}",
-    "header": f"Authorization: Bearer {KEY}",
     "header in JSON": json.dumps({"headers": {"Authorization": f"Bearer {KEY}"}}),
     "basic": f"Basic {KEY}",
     "field in JSON in JSON": json.dumps(json.dumps({"api_key": KEY})),

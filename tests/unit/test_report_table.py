@@ -61,12 +61,10 @@ def test_html_escapes_text_and_sets_rows_and_the_best_apart():
 
 
 def test_a_constant_column_moves_to_the_caption_and_an_empty_one_goes():
-    same = Table(
-        [Column("row"), Column("n"), Column("x"), Column("none")], [Row(("a", 9, 0.5, None)), Row(("b", 9, 0.25, None))]
-    )
-    assert (tidy(same).heads, tidy(same).caption) == (["row", "x"], "n: 9 in all rows.")
-    one = Table(same.columns, same.rows[:1])
-    assert tidy(one).heads == ["row", "n", "x"]
+    columns, rows = map(Column, ("row", "n", "x", "none")), [Row(("a", 9, 0.5, None)), Row(("b", 9, 0.25, None))]
+    same = tidy(Table([*columns], rows))
+    assert (same.heads, same.caption) == (["row", "x"], "n: 9 in all rows.")
+    assert tidy(Table([Column("row"), Column("n")], [Row(("a", 9))])).heads == ["row", "n"]  # of one row nothing is
 
 
 @pytest.mark.parametrize(("columns", "blocks"), [(1, [1]), (6, [6]), (7, [4, 4]), (12, [5, 5, 4])])

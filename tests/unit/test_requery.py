@@ -8,7 +8,6 @@ import pytest
 from secateur.config import plugins
 from secateur.ranking.group import Group, Questions
 from secateur.ranking.scorers import two_step
-from secateur.ranking.scorers.two_step import lacking
 
 TEXTS = [  # article, title, sentence
     (0, "Free Guy", "Free Guy is a comedy film."),
@@ -36,7 +35,7 @@ def scores(texts=TEXTS, question=QUESTION, **settings) -> np.ndarray:
     group = Group(lines, titles, np.array(docs), embed, [str(n) for n in range(len(lines))])
     spec = BASE | WALK | settings
     if spec["kind"] == "two_step":
-        spec = {name: value for name, value in spec.items() if name in BASE} | {"kind": "two_step"}
+        spec = {name: spec[name] for name in (*BASE, "kind")}
     own = plugins.settings("ranker", spec, "conf/rankers/mine")
     return plugins.load("ranker", spec["kind"]).score(own, group, Questions([question]), 0)[0]
 
@@ -86,18 +85,10 @@ def test_without_edges_the_same_questions_reach_every_other_article_whatever_it_
 def test_the_remaining_question_asks_with_the_names_of_a_line():
     settings = plugins.settings("ranker", BASE | {"kind": "two_step", "rest": True}, "conf/rankers/mine")
     _, title, line = TEXTS[1]
-    assert (
-        two_step._expanded(settings, QUESTION, line, title)
-        == "Where was the director of the comedy film born? shawn levy"
-    )
-    whole = replace(settings, rest=False)
-    assert two_step._expanded(whole, QUESTION, line, title) == f"{QUESTION} shawn levy"
-
-
-def test_what_a_passage_says_is_not_asked_again():
-    known = frozenset({"free", "guy", "director"})
-    assert lacking("Where was the director of Free Guy born?", known) == "Where was the of born?"
-    assert lacking("谁创办茶厂？", known) == "谁创办茶厂？"
+    rest, whole = (two_step._expanded(replace(settings, rest=own), QUESTION, line, title) for own in (True, False))
+    assert rest == "Where was the director of the comedy film born? shawn levy"
+    assert whole == f"{QUESTION} shawn levy"
+    assert two_step.lacking("谁创办茶厂？", frozenset({"free"})) == "谁创办茶厂？"
 
 
 def test_the_best_after_the_first_round_ask_in_the_second():

@@ -19,22 +19,15 @@ from secateur.ecs.rerank import pmi_q, reranked
 from secateur.ecs.scoring.score import score
 from secateur.ranking.rerankers.pmi_q import Settings, rerank
 
-QUESTIONS = pl.DataFrame(
-    {
-        "question_id": ["q1", "q2"],
-        "group_id": ["g", "g"],
-        "text": ["What had she swallowed?", "Where is Ghent?"],
-        "answer": pl.Series([None, None], dtype=pl.String),
-    }
-)
-PASSAGES = pl.DataFrame(
-    {
-        "passage_id": ["g1", "g2", "g3"],
-        "group_id": ["g"] * 3,
-        "text": ["half a tennis ball", "Jonas left .", "Ghent lies in Flanders"],
-        "speaker": ["Mira", "Jonas", None],
-        "date": ["May", None, None],
-    }
+ASKED = {"question_id": ["q1", "q2"], "text": ["What had she swallowed?", "Where is Ghent?"]}
+QUESTIONS = pl.DataFrame(ASKED).with_columns(group_id=pl.lit("g"), answer=pl.lit(None, pl.String))
+SAID = [
+    ("g1", "half a tennis ball", "Mira", "May"),
+    ("g2", "Jonas left .", "Jonas", None),
+    ("g3", "Ghent lies in Flanders", None, None),
+]
+PASSAGES = pl.DataFrame(SAID, ["passage_id", "text", "speaker", "date"], orient="row").with_columns(
+    group_id=pl.lit("g")
 )
 CONF = Path(__file__).parents[2] / "conf"
 LOG = logging.getLogger("test")
@@ -100,9 +93,8 @@ def test_values_do_not_depend_on_what_was_read_before(tiny_lm, ecs, tmp_path_fac
 
 
 def test_what_two_passages_say_is_what_the_first_says_and_the_second_after_it(tiny_lm, ecs, tmp_path):
-    together = PASSAGES.head(1).with_columns(
-        passage_id=pl.lit("both"), text=pl.lit("half a tennis ball\nJonas: Jonas left .")
-    )
+    text = pl.lit("half a tennis ball\nJonas: Jonas left .")
+    together = PASSAGES.head(1).with_columns(passage_id=pl.lit("both"), text=text)
     shown, lm, cfg = pl.concat([PASSAGES, together]), tiny_lm(), ecs()
     alone = pmi_q(lm, QUESTIONS, shown, cfg, pool("q1 g1", "q1 g2", "q1 both"), tmp_path, LOG)["value"]
     after = pmi_q(lm, QUESTIONS, shown, cfg, pool("q1 g2"), tmp_path, LOG, {"q1": ["g1"]})["value"][0]
@@ -110,32 +102,27 @@ def test_what_two_passages_say_is_what_the_first_says_and_the_second_after_it(ti
     assert alone[0] + after == pytest.approx(alone[2], abs=1e-3)
 
 
-# --- the ranking ---------------------------------------------------------------------------------
-
 NAMES = ("a", "b", "c", "d")
-RANKED = pl.DataFrame(
-    {
-        "question_id": ["q1"] * 4,
-        "scorer": ["graph"] * 4,
-        "rank": range(4),
-        "passage_id": NAMES,
-        "edge_id": [None] * 4,
-        "value": [1.0, 0.9, 0.8, 0.7],
-        "answer_aware": [False] * 4,
-    },
-    schema=TABLES["rankings"].empty().schema,
-)
+ROW = {"question_id": "q1", "scorer": "graph", "answer_aware": False, "edge_id": None}
+ROWS = [ROW | {"rank": n, "passage_id": name, "value": 1 - n / 10} for n, name in enumerate(NAMES)]
+RANKED = pl.DataFrame(ROWS, schema=TABLES["rankings"].empty().schema)
 
 
-def order(weight: float, **values: float) -> list[str]:
-    """The passages in their new order. values: pmi_q of those that were read."""
-    rows = [("q1", passage, value) for passage, value in values.items()]
-    read = pl.DataFrame(rows, schema=["question_id", "passage_id", "value"], orient="row")
-    found = reranked(RANKED, read, weight)
+def checked(found: pl.DataFrame) -> list[str]:
+    """The passages of one question in their order."""
     check(TABLES["rankings"], found, "here", "none")
     assert found["rank"].to_list() == [0, 1, 2, 3]
     assert found["value"].is_sorted(descending=True)
     return found["passage_id"].to_list()
+
+
+def read_of(*rows: tuple[str, str, float]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["question_id", "passage_id", "value"], orient="row")
+
+
+def order(weight: float, **values: float) -> list[str]:
+    """The passages in their new order. values: pmi_q of those that were read."""
+    return checked(reranked(RANKED, read_of(*(("q1", passage, value) for passage, value in values.items())), weight))
 
 
 def test_a_passage_under_which_the_question_is_likelier_moves_up():
@@ -147,12 +134,9 @@ def test_a_passage_under_which_the_question_is_likelier_moves_up():
 
 def test_each_question_moves_by_its_own_reading():
     both = pl.concat([RANKED, RANKED.with_columns(question_id=pl.lit("q2"))])
-    read = pl.DataFrame(
-        {"question_id": ["q1", "q1", "q2", "q2"], "passage_id": ["a", "d", "a", "d"], "value": [0.0, 9.0, 9.0, 0.0]}
-    )
-    found = reranked(both, read, 1.5)
-    first = found.filter(rank=0).sort("question_id")
-    assert first.select("question_id", "passage_id").rows() == [("q1", "d"), ("q2", "a")]
+    read = read_of(("q1", "a", 0.0), ("q1", "d", 9.0), ("q2", "a", 9.0), ("q2", "d", 0.0))
+    first = reranked(both, read, 1.5).filter(rank=0).select("question_id", "passage_id")
+    assert sorted(first.rows()) == [("q1", "d"), ("q2", "a")]
 
 
 def test_the_edges_of_one_passage_move_together_and_stay_one_row_each():
@@ -180,11 +164,7 @@ def in_turn(steps: int) -> tuple[list[str], list[list[str]]]:
         before.append(list(chosen["q1"]))
         return with_gains(pairs, AFTER_D if "d" in chosen["q1"] else GAINS)
 
-    found = module.choose_in_turn(RANKED, EVERY_NAME, steps, 1.5, read)
-    check(TABLES["rankings"], found, "here", "none")
-    assert found["rank"].to_list() == [0, 1, 2, 3]
-    assert found["value"].is_sorted(descending=True)
-    return found["passage_id"].to_list(), before
+    return checked(module.choose_in_turn(RANKED, EVERY_NAME, steps, 1.5, read)), before
 
 
 def test_the_order_of_choices_is_kept_where_scores_are_too_large_to_tell_them_apart():
@@ -199,9 +179,6 @@ def test_what_is_worth_more_after_the_first_follows_it():
     assert in_turn(2) == (["d", "a", "b", "c"], [[], ["d"]])
     assert in_turn(3) == (["d", "a", "b", "c"], [[], ["d"], ["d", "a"]])
     assert sorted(in_turn(9)[0]) == list(NAMES)  # more readings than passages
-
-
-# --- the reranker ----------------------------------------------------------------------------------
 
 
 def test_the_best_of_each_question_alone_are_read_and_none_with_its_answer(ecs, tmp_path, monkeypatch):

@@ -2,10 +2,10 @@
 
 import polars as pl
 import pytest
+from tests.support.refusals import message
 
-from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
-from secateur.report.kept import kept_experiments, kept_source, kept_table, write_kept
+from secateur.report.kept import write_kept
 from secateur.report.results import complete, quoted
 
 PLACE = {"dataset": "toy", "order": "blind", "answer_aware": False, "subset": "all", "split": "all"}
@@ -46,14 +46,6 @@ def page(rows: str, columns: str = "{recall: toy evidence_recall@claim}", order:
     return f"Before.\n\n{mark}\nold\n<!-- end -->\n\nAfter.\n"
 
 
-def test_what_is_kept_is_read_again(docs):
-    assert kept_experiments(docs) == ["toy"]
-    assert kept_table(docs, "toy", "metrics").equals(frame("metrics", METRICS))
-    assert kept_table(docs, "toy", "comparisons").equals(frame("comparisons", COMPARISONS))
-    assert kept_table(docs, "other", "metrics").is_empty()
-    assert kept_source(docs, "toy") == SOURCE
-
-
 def test_a_table_is_written_between_its_marks_and_nothing_else_is_touched(docs):
     made = quoted(page("[ours, plain, ours - plain]"), docs)
     assert made.startswith("Before.\n\n<!-- figures\nexperiment: toy\n")
@@ -80,7 +72,6 @@ def test_a_difference_of_the_primary_family_has_the_p_of_that_family(docs):
     made = quoted(page("[ours - plain]", order="order: blind\nfamily: primary"), docs)
     assert "| ours minus plain | +0.050 (+0.100 to +0.300), p 0.02 |" in made
     assert "over the primary family" in made
-    assert "over all pairs of the metric" in quoted(page("[ours - plain]"), docs)
 
 
 @pytest.mark.parametrize(
@@ -92,15 +83,13 @@ def test_a_difference_of_the_primary_family_has_the_p_of_that_family(docs):
     ],
 )
 def test_a_row_that_is_not_there_once_is_refused_with_those_that_are(docs, rows, order, said):
-    with pytest.raises(SecateurError) as error:
-        quoted(page(rows, order=order), docs)
-    assert said in str(error.value)
-    assert "rankers · bm25" in str(error.value)
+    found = message(quoted, page(rows, order=order), docs)
+    assert said in found and "rankers · bm25" in found
 
 
 def test_a_mark_of_an_experiment_that_is_not_kept_names_the_command(docs):
-    with pytest.raises(SecateurError, match=r"metrics.parquet: not there. Fix: make keep NAME=other"):
-        quoted(page("[ours]").replace("experiment: toy", "experiment: other"), docs)
+    other = page("[ours]").replace("experiment: toy", "experiment: other")
+    assert "metrics.parquet: not there. Fix: make keep NAME=other" in message(quoted, other, docs)
 
 
 def test_the_complete_page_has_every_figure_difference_and_figure_of_memory(docs):

@@ -10,28 +10,19 @@ from secateur.evaluation.retrieval import article_of_passages, by_hop, rank_metr
 from secateur.report.sections.rankings import retrieval_parts
 
 DOCUMENTS = pl.DataFrame({"passage_id": ["a:0", "a:1", "b:0", "c:0", "d:0"], "doc_id": ["a", "a", "b", "c", "d"]})
-EVIDENCE = pl.DataFrame(
-    {
-        "question_id": ["q", "q", "q", "r"],
-        "n": [0, 1, 2, 0],
-        "passage_id": ["a:1", "c:0", "a:0", "d:0"],
-        "hop": ["named", "bridge", "bridge", None],
-        "grade": [1, None, 3, 2],
-    },
-    schema_overrides={"grade": pl.Int32},
-)
-
-
+HELD = [
+    ("q", 0, "a:1", "named", 1),
+    ("q", 1, "c:0", "bridge", None),
+    ("q", 2, "a:0", "bridge", 3),
+    ("r", 0, "d:0", None, 2),
+]
+EVIDENCE = pl.DataFrame(HELD, ["question_id", "n", "passage_id", "hop", "grade"], orient="row")
 RANKED = ["question_id", "scorer", "answer_aware", "rank", "doc_id"]
 
 
 def rankings(**orders: list[str]) -> pl.DataFrame:
-    rows = [
-        {"question_id": q, "scorer": "s", "answer_aware": False, "rank": n, "passage_id": p}
-        for q, own in orders.items()
-        for n, p in enumerate(own)
-    ]
-    return pl.DataFrame(rows).join(DOCUMENTS, on="passage_id")
+    rows = [(q, "s", False, n, p) for q, own in orders.items() for n, p in enumerate(own)]
+    return pl.DataFrame(rows, [*RANKED[:4], "passage_id"], orient="row").join(DOCUMENTS, on="passage_id")
 
 
 GOLD = next(gold for _, gold in by_hop(EVIDENCE, DOCUMENTS))
@@ -100,13 +91,12 @@ def test_the_report_has_a_column_for_each_cutoff_and_hop():
 )
 def test_gold_gains_what_ir_measures_says_and_a_hand_computes(grades, by_hand):
     names = ("reciprocal_rank", "average_precision", "ndcg@10")
-    ranking = pl.DataFrame(
-        [("q", "s", False, n, d) for n, d in enumerate(["b", "x", "a", "a", "c"])], RANKED, orient="row"
-    )
+    ranking = pl.DataFrame([("q", "s", False, n, d) for n, d in enumerate("bxaac")], RANKED, orient="row")
     gold = pl.DataFrame([("q", d, g) for d, g in grades.items()], ["question_id", "doc_id", "grade"], orient="row")
     found = by_question(rank_metrics(ranking, gold))
     assert [found["q", name] for name in names] == pytest.approx(by_hand)
     qrels = [ir_measures.Qrel("q", d, g) for d, g in grades.items()]
-    run = [ir_measures.ScoredDoc("q", d, float(-n)) for n, d in enumerate(["b", "x", "a", "c"])]  # each article once
-    told = ir_measures.calc_aggregate([ir_measures.RR, ir_measures.AP, ir_measures.nDCG @ 10], qrels, run)
-    assert [told[one] for one in (ir_measures.RR, ir_measures.AP, ir_measures.nDCG @ 10)] == pytest.approx(by_hand)
+    run = [ir_measures.ScoredDoc("q", d, float(-n)) for n, d in enumerate("bxac")]  # each article once
+    measures = [ir_measures.RR, ir_measures.AP, ir_measures.nDCG @ 10]
+    told = ir_measures.calc_aggregate(measures, qrels, run)
+    assert [told[one] for one in measures] == pytest.approx(by_hand)

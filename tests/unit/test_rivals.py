@@ -14,7 +14,6 @@ PAIRS = [(q, p) for p in range(3) for q in range(3)]
 @pytest.mark.parametrize(
     ("question", "answer", "passage", "offered"),
     [
-        ("When is the market?", "on Monday", "The market, on Friday before, is on Monday.", ["Friday"]),
         ("How many bells?", "six", "Six bells, 4 ropes (and 40 steps).", ["4", "ropes", "40", "steps"]),
         ("Who won?", "Mr Abel's niece", "Abel lost; his nieces, and Bo, won.", ["lost", "Bo"]),
         ("Who won?", "Bo", "Ann. Ann! “Ann” - Bo.", ["Ann"]),
@@ -41,19 +40,8 @@ def test_the_share_is_the_largest_of_any_rival_read_alone(tiny_lm, ecs, naive, p
     lm = tiny_lm(pack=pack)
     found = rival_share(lm, ecs(), ASKED, SHOWN, PAIRS)
     for (q, p), share in zip(PAIRS, found, strict=True):
-        words = rivals(ASKED[q], SHOWN[p])
-        by_hand = [
-            1 - logprob(lm, naive, ASKED[q], [SHOWN[p]], word) / logprob(lm, naive, ASKED[q], [], word)
-            for word in words
-        ]
-        if ASKED[q].answer is None:
-            assert share is None
-        else:
-            assert share == pytest.approx(max(by_hand, default=0), abs=1e-4)
-
-
-def test_the_share_depends_on_the_pair_alone(tiny_lm, ecs):
-    lm, cfg = tiny_lm(), ecs()
-    found = rival_share(lm, cfg, ASKED, SHOWN, PAIRS)
-    again = rival_share(lm, cfg, ASKED, SHOWN, PAIRS[::-1])[::-1]
-    assert found == pytest.approx(again, abs=1e-5)
+        asked, shown = ASKED[q], SHOWN[p]
+        words = rivals(asked, shown)
+        by_hand = [1 - logprob(lm, naive, asked, [shown], w) / logprob(lm, naive, asked, [], w) for w in words]
+        expected = pytest.approx(max(by_hand, default=0), abs=1e-4)
+        assert share == (None if asked.answer is None else expected)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from secateur.cluster import submit
 from secateur.commands import running
 from secateur.core.errors import SecateurError
 from secateur.core.events import EVENTS, emit, event_file, tell
-from secateur.planning.progress import Job, Progress, failure
+from secateur.planning.progress import Progress, failure
 
 RECORDS = {"prepare_corpus": "results/a/run.json", "build_report": "results/b/run.json"}
 STAGE_FAILURE = "SecateurError: mine/passages.jsonl line 2: no JSON. Fix: correct it"
@@ -48,7 +47,6 @@ RUN = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder in which Snakemake's log may stand."""
     monkeypatch.chdir(tmp_path)
     running.LOG.parent.mkdir()
     return tmp_path
@@ -69,43 +67,26 @@ def failed_stage(text: str, rule: str = "prepare_corpus") -> None:
     path.write_text(json.dumps({"failure": text}))
 
 
-def test_jobs_are_counted_without_snakemakes_own_target():
-    progress = read(*RUN)
-    assert progress.jobs == [Job("prepare_corpus", "results/c/run.json"), *(Job(*job) for job in RECORDS.items())]
-    assert (progress.done, progress.rule, progress.running) == (1, "prepare_corpus", {2: "build_report"})
-    for event in (of_job("job_info", "all", 0), finished(0)):
-        progress.read(event)
-    assert (progress.done, progress.rule, progress.running) == (1, "prepare_corpus", {2: "build_report"})
-    assert read().jobs is None
-
-
 def test_messages_are_those_of_stages_that_failed_in_this_run_of_mlflow_and_of_slurm(folder):
     failed_stage(STAGE_FAILURE)
-    progress = read(
-        *RUN, of_job("job_error", "build_report", 2), of_job("job_error", "prepare_corpus", 5), MLFLOW, SLURM
-    )
+    broken = of_job("job_error", "prepare_corpus", 5)
+    progress = read(*RUN, of_job("job_error", "build_report", 2), broken, MLFLOW, SLURM)
     told = "prepare_corpus: mine/passages.jsonl line 2: no JSON. Fix: correct it"
     assert progress.messages == [told, MLFLOW["text"], SLURM["text"]]
     assert progress.running == {}
-    assert (
-        read(*RUN, of_job("job_error", "prepare_corpus", 5), started=time.time() + 1).messages == []
-    )  # of an earlier run
+    assert read(*RUN, broken, started=time.time() + 1).messages == []  # of an earlier run
     failed_stage("ValueError: of the stage")
-    assert read(of_job("job_error", "prepare_corpus", 5)).messages == ["prepare_corpus: ValueError: of the stage"]
+    assert read(broken).messages == ["prepare_corpus: ValueError: of the stage"]
 
 
-def shown(capsys, *events: dict) -> str:
-    """What a run without a terminal shows of events."""
-    running._show(events, Progress(), lambda jobs: f"{len(jobs)} jobs to run")
-    return capsys.readouterr().err
+def test_forecast_progress_and_messages_of_jobs_are_shown_and_what_stops_a_run_before_them_is_not(folder, capsys):
+    def shown(*events: dict) -> str:
+        running._show(events, Progress(), lambda jobs: f"{len(jobs)} jobs to run")
+        return capsys.readouterr().err
 
-
-def test_the_forecast_the_progress_and_messages_of_jobs_are_shown_and_what_stops_a_run_before_them_is_not(
-    folder, capsys
-):
-    lines = shown(capsys, *RUN, MLFLOW).splitlines()
-    assert lines == ["3 jobs to run", "0 of 3 jobs (planning)", "1 of 3 jobs (done)", MLFLOW["text"]]
-    assert shown(capsys, REFUSED) == shown(capsys, PLANNED | {"jobs": []}) == ""
+    expected = ["3 jobs to run", "0 of 3 jobs (planning)", "1 of 3 jobs (done)", MLFLOW["text"]]
+    assert shown(*RUN, MLFLOW).splitlines() == expected
+    assert shown(REFUSED) == shown(PLANNED | {"jobs": []}) == ""
 
 
 WRITER = """
@@ -171,7 +152,7 @@ def test_what_stops_a_run_before_its_jobs_stands_by_itself(folder):
     assert ended(REFUSED, broken, output="Building DAG of jobs...\n") == REFUSED["text"]
     assert ended(broken, output="Building DAG of jobs...\n") == broken["msg"]
     assert ended(output="usage: snakemake\n\nerror: no such option\n") == "usage: snakemake\nerror: no such option"
-    assert re.search("without a message. Fix: secateur doctor", ended())
+    assert "Fix: secateur doctor" in ended()
 
 
 def test_what_the_file_system_refuses_snakemake_is_no_traceback(folder):

@@ -1,10 +1,12 @@
-"""Selections as tables: ties to the passage that is read earlier, as many as the gold, above a threshold."""
+"""Selections as tables and in the report: ties to the passage that is read earlier, as many as the gold, above a threshold."""
 
 import polars as pl
+from tests.support.report_rows import metric
 
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import check
 from secateur.ranking.select import NOTHING, above, at_gold_size, gold_size, ranked
+from secateur.report.sections.selection import selection_parts
 
 PASSAGES = pl.DataFrame(
     {"passage_id": ["b0", "a2", "a0", "a1"], "doc_id": ["b", "a", "a", "a"], "position": [0, 2, 0, 1]}
@@ -50,3 +52,12 @@ def test_above_a_threshold_is_strict_and_says_where_nothing_was_selected():
     for tau in (float("nan"), float("inf")):
         assert order(above(scores("q1", {"a0": 1.0, "a1": 3.0}), tau, PASSAGES)) == [(NOTHING, None)]
     assert above(scores("q1", {"a0": None, "a1": float("nan")}), 0.0, PASSAGES).is_empty()  # it was not asked
+
+
+def test_a_scorer_that_lacks_one_question_is_drawn_and_one_of_few_is_named():
+    counts = {"great": (0.6, 199), "dense": (0.35, 200), "probe": (0.9, 50)}
+    rows = [metric(name, "f1_at_gold", value, n=n) for name, (value, n) in counts.items()]
+    frame = pl.DataFrame(rows).with_columns(name="system", enough_data=pl.lit(value=True))
+    plot, table = selection_parts("toy", frame, {})
+    assert plot["note"] == "Not drawn, of fewer questions: probe."
+    assert [row.cells[0] for row in table["table"].rows] == ["great", "dense", "probe"]

@@ -10,16 +10,15 @@ from secateur.contexts.session import Textual, Unit, fact_unit
 from secateur.graph.codebook import as_shown, indexify, indexify_onto, shown_as
 from secateur.graph.material import session_material
 
-I32 = pl.Int32
-ENTITIES = pl.DataFrame(
-    {"entity_id": [0, 1, 2, 3], "text": ["Ann", "Leeds", "mill", "A. Lee"]}, schema_overrides={"entity_id": I32}
-)
-RELATIONS = pl.DataFrame(
-    {"relation_id": [0, 1], "text": ["lives in", "works at"]}, schema_overrides={"relation_id": I32}
-)
-EDGES = pl.DataFrame(
-    {"edge_id": [0, 1], "h": [0, 0], "r": [0, 1], "t": [1, 2]}, schema=dict.fromkeys(("edge_id", "h", "r", "t"), I32)
-)
+
+def ids(**columns: list) -> pl.DataFrame:
+    """A table whose integers are ids."""
+    return pl.DataFrame(columns).with_columns(pl.col(pl.Int64).cast(pl.Int32))
+
+
+ENTITIES = ids(entity_id=[0, 1, 2, 3], text=["Ann", "Leeds", "mill", "A. Lee"])
+RELATIONS = ids(relation_id=[0, 1], text=["lives in", "works at"])
+EDGES = ids(edge_id=[0, 1], h=[0, 0], r=[0, 1], t=[1, 2])
 TRIPLES = {0: ("Ann", "lives in", "Leeds"), 1: ("Ann", "works at", "mill")}
 ASKED = Query("Where is the mill?", (("mill", "is in", "what"),))
 BEFORE = Unit("question", "Who lives in Leeds?", "q1 question", (("who", "lives in", "Leeds"),))
@@ -39,9 +38,8 @@ def symbolic(encoding):
 
 
 def channels(encoding, units):
-    text = text_of(symbolic(encoding)(ASKED, units))
-    body = text.removeprefix(RULES.get(encoding, "") + "\n") if encoding in RULES else text
-    return decode(encoding, body, list(TRIPLES.values()) + [*ASKED.triples, *BEFORE.triples])
+    text = text_of(symbolic(encoding)(ASKED, units)).removeprefix(RULES.get(encoding, "") + "\n")
+    return decode(encoding, text, list(TRIPLES.values()) + [*ASKED.triples, *BEFORE.triples])
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -69,9 +67,8 @@ def test_forms_of_text_write_a_line_for_each_unit_in_the_order_given():
     write, edges = session_material({"kind": "whole"}, count, ENTITIES, RELATIONS, EDGES)
     assert isinstance(write, Textual)
     assert edges == {}
-    assert text_of(write(ASKED, [FACTS[1], BEFORE, SAID])) == (
-        "Ann works at mill\nAsked before: Who lives in Leeds?\nAnswered before: Ann does."
-    )
+    expected = "Ann works at mill\nAsked before: Who lives in Leeds?\nAnswered before: Ann does."
+    assert text_of(write(ASKED, [FACTS[1], BEFORE, SAID])) == expected
 
 
 def test_rows_that_only_stand_around_facts_are_none():
@@ -82,17 +79,12 @@ def test_rows_that_only_stand_around_facts_are_none():
     assert fact_unit(row | {"text": "Ann works at the mill.\n"}, {}).text == "Ann works at the mill."
 
 
-# --- INDEXIFY of what comes after the corpus -------------------------------------------------------
-
-
 def frame(*triples):
     return pl.DataFrame(triples, schema=dict.fromkeys(("head", "relation", "tail"), pl.String), orient="row")
 
 
 def test_known_triples_have_the_graphs_edges_and_new_ones_ids_that_go_on():
-    said = frame(
-        TRIPLES[1], ("who", "lives in", "Leeds"), TRIPLES[1], ("who", "lives in", "Leeds"), ("Ann", "left", "who")
-    )
+    said = frame(*[TRIPLES[1], ("who", "lives in", "Leeds")] * 2, ("Ann", "left", "who"))
     edges, added = indexify_onto(said, ENTITIES, RELATIONS, EDGES)
     assert edges.to_list() == [1, 2, 1, 2, 3]
     assert added.rows() == [(2, 4, 0, 1, "who", "lives in", "Leeds"), (3, 0, 2, 4, "Ann", "left", "who")]
@@ -100,9 +92,8 @@ def test_known_triples_have_the_graphs_edges_and_new_ones_ids_that_go_on():
 
 def test_onto_an_empty_codebook_it_is_indexify():
     said = frame(*TRIPLES.values())
-    whole = indexify(
-        said.with_columns(doc_id=pl.lit("d"), position=0, n=pl.int_range(pl.len()), passage_id=pl.lit("p"))
-    )
+    place = {"doc_id": pl.lit("d"), "position": 0, "n": pl.int_range(pl.len()), "passage_id": pl.lit("p")}
+    whole = indexify(said.with_columns(**place))
     edges, added = indexify_onto(said, ENTITIES.clear(), RELATIONS.clear(), EDGES.clear())
     assert edges.to_list() == whole.edge_sources["edge_id"].to_list()
     assert added.select("edge_id", "h", "r", "t").rows() == whole.edges.select("edge_id", "h", "r", "t").rows()
@@ -111,10 +102,6 @@ def test_onto_an_empty_codebook_it_is_indexify():
 
 
 def test_an_alias_is_shown_as_its_representative():
-    aliases = pl.DataFrame(
-        {"entity_id": [3], "representative_id": [0]},
-        schema_overrides=dict.fromkeys(("entity_id", "representative_id"), I32),
-    )
-    assert shown_as(ENTITIES, aliases) == {"A. Lee": "Ann"}
+    assert shown_as(ENTITIES, ids(entity_id=[3], representative_id=[0])) == {"A. Lee": "Ann"}
     written = [("A. Lee", "left", "Leeds"), ("Ann", "left", "Leeds"), ("A. Lee", "is", "Ann")]
     assert as_shown(written, {"A. Lee": "Ann"}) == (("Ann", "left", "Leeds"), ("A. Lee", "is", "Ann"))

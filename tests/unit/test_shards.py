@@ -74,25 +74,17 @@ def test_joined_parts_have_the_bytes_of_one_job(tmp_path, monkeypatch, stage, co
     if stage == "rankings":
         monkeypatch.setattr("secateur.ranking.rank.Embedder", Lengths)
         script, names, tables = rank_passages, ("rankings",), {"passages": passages(), "questions": questions()}
-        lists = compose.option(CONF, "rankers", "sentences", ())
-        cfg = SimpleNamespace(
-            rankers=lists,
-            embedder=None,
-            dataset=SimpleNamespace(unanswerable=()),
-            eval=SimpleNamespace(seed=3),
-        )
+        own = {"dataset": SimpleNamespace(unanswerable=()), "eval": SimpleNamespace(seed=3), "embedder": None}
+        cfg = SimpleNamespace(rankers=compose.option(CONF, "rankers", "sentences", ()), **own)
     else:
         monkeypatch.setattr(build_codebook, "Embedder", Lengths)
         script, names, cfg = build_codebook, CODEBOOK, SimpleNamespace(embedder=None)
-        triples = [(n, f"salmon {n % 4}", f"swims {n % 3}", f"river {n}") for n in range(9)]
+        said = [{"head": f"salmon {n % 4}", "relation": f"swims {n % 3}", "tail": f"river {n}"} for n in range(9)]
         rows = [
             {"doc_id": f"d{n // 2}", "position": n, "n": 0, "passage_id": f"p{n}", "resolved": False}
-            | {
-                f"{name}{end}": text
-                for name, text in zip(("head", "relation", "tail"), triple, strict=True)
-                for end in ("", "_original")
-            }
-            for n, *triple in triples
+            | triple
+            | {f"{name}_original": text for name, text in triple.items()}
+            for n, triple in enumerate(said)
         ]
         tables = {"passages": passages(), "triples": TABLES["triples"].frame(rows)}
     for name, table in tables.items():

@@ -18,13 +18,9 @@ UNIT = np.sort(RNG.integers(0, 9, 40))
 
 def asked(documents: int, of_each: int = 1, texts: int = 10**6) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Questions about documents, and their evidence; of `texts` texts."""
-    places = range(documents * of_each)
-    questions = pl.DataFrame({"question_id": [f"q{n:03}" for n in places], "position": places}).with_columns(
-        type=pl.lit(None, pl.String),
-        group_id=pl.lit("g"),
-        text=pl.Series([f"Question {n % texts}?" for n in places]),
-        cluster_id=pl.Series([f"d{n // of_each:03}" for n in places]),
-    )
+    rows = [(f"q{n:03}", n, f"Question {n % texts}?", f"d{n // of_each:03}") for n in range(documents * of_each)]
+    questions = pl.DataFrame(rows, ["question_id", "position", "text", "cluster_id"], orient="row")
+    questions = questions.with_columns(type=pl.lit(None, pl.String), group_id=pl.lit("g"))
     return questions, questions.select("question_id", passage_id="cluster_id")
 
 
@@ -63,10 +59,9 @@ def test_equal_questions_are_one_unit_and_their_values_averaged():
     assert units_of(questions, evidence, 80).table["first"].n_unique() == 80  # whole documents are drawn anyway
 
 
-def test_an_interval_holds_the_mean_is_wider_with_more_confidence_and_the_same_for_a_column_alone():
+def test_an_interval_is_wider_with_more_confidence_and_the_same_for_a_column_alone():
     narrow, wide = (np.array(jackknife(VALUES, UNIT, level)) for level in (0.5, 0.99))
-    assert (wide[0] < narrow[0]).all() and (narrow[0] < VALUES.mean(0)).all()
-    assert (VALUES.mean(0) < narrow[1]).all() and (narrow[1] < wide[1]).all()
+    assert (wide[0] < narrow[0]).all() and (narrow[1] < wide[1]).all()
     alone = np.array(jackknife(VALUES[:, 1:2], UNIT, 0.99))
     np.testing.assert_allclose(wide[:, 1:2], alone)
     assert jackknife(np.full((6, 1), 0.25), np.array([0, 0, 1, 2, 3, 4]), 0.95) == (0.25, 0.25)
@@ -84,13 +79,7 @@ def test_the_jackknife_leaves_whole_units_out_and_weights_them_by_their_question
     freedom = np.trace(alike) ** 2 / np.trace(alike @ alike)
     half = stats.t.ppf(0.975, freedom) * error
     np.testing.assert_allclose(jackknife(VALUES, UNIT, 0.95), [VALUES.mean(0) - half, VALUES.mean(0) + half])
-    gaps = jackknife(VALUES, 3 * UNIT, 0.95)
-    np.testing.assert_allclose(gaps, jackknife(VALUES, UNIT, 0.95))
-
-
-def test_single_questions_have_the_interval_of_student():
-    ends = stats.t.interval(0.95, 39, VALUES.mean(0), VALUES.std(0, ddof=1) / np.sqrt(40))
-    np.testing.assert_allclose(jackknife(VALUES, np.arange(40), 0.95), ends)
+    np.testing.assert_allclose(jackknife(VALUES, 3 * UNIT, 0.95), jackknife(VALUES, UNIT, 0.95))
 
 
 @pytest.mark.parametrize("resemblance", [0.1, 0.5])
@@ -132,13 +121,6 @@ def test_the_interval_is_the_shifts_that_brute_force_accepts(permutations, confi
         assert found.p[j] == np.mean(np.abs(signs @ np.bincount(UNIT, VALUES[:, j])) >= abs(VALUES[:, j].sum()) - 1e-12)
 
 
-def test_drawn_p_counts_the_signs_that_are_as_far_from_zero_the_observed_ones_among_them():
-    values = VALUES[:30].round(1)
-    signs = np.random.default_rng(7).choice([0.0, 1.0], size=(2000, 30)) * 2 - 1
-    beyond = (np.abs(signs @ values) >= np.abs(values.sum(0)) - 1e-9).sum(0)
-    np.testing.assert_allclose(paired(values, np.arange(30), 2000, 0.95, 7).p, (beyond + 1) / 2001, rtol=1e-15)
-
-
 def test_a_p_at_the_floor_is_found_by_more_draws_and_the_interval_stays(monkeypatch):
     """Twenty units of one sign have an exact p of 2 / 2 ** 20; other series keep theirs."""
     values = np.column_stack([np.linspace(1, 2, 20), np.resize([1.0, -1.0], 20), np.linspace(-0.2, 1, 20)])
@@ -148,8 +130,10 @@ def test_a_p_at_the_floor_is_found_by_more_draws_and_the_interval_stays(monkeypa
     np.testing.assert_array_equal(more.p[1:2], few.p[1:2])
     np.testing.assert_array_equal([more.low, more.high], [few.low, few.high])
     assert more.p[2] <= few.p[2]
-    monkeypatch.setattr("secateur.evaluation.resampling._CELLS", 1000)  # blocks of 50 assignments
-    np.testing.assert_array_equal(paired(values, np.arange(20), 200, 0.95, 7, 100_000).p, more.p)
+    monkeypatch.setattr("secateur.evaluation.resampling._CELLS", 400)  # blocks of one series, and of 16 assignments
+    blocks = paired(values, np.arange(20), 200, 0.95, 7, 100_000)
+    np.testing.assert_array_equal(blocks.p, more.p)
+    np.testing.assert_allclose([blocks.low, blocks.high], [more.low, more.high])
     alone = paired(values[:, 2:], np.arange(20), 200, 0.95, 7, 100_000)
     assert alone.p[0] == more.p[2]  # whatever is tested beside it
 
@@ -164,12 +148,6 @@ def test_more_draws_agree_with_every_assignment_and_change_no_exact_p():
     np.testing.assert_array_equal(paired(values, np.arange(14), 10_000, 0.95, 7, 200_000).p, exact.p)
     unbounded = paired(np.full((30, 1), 0.1), np.arange(30), 18, 0.95, 7, 200_000)
     assert unbounded.p[0] == pytest.approx(1 / 19)  # no interval: a smaller p would contradict it
-
-
-def test_few_units_take_every_assignment_whatever_the_seed():
-    one, other = (paired(VALUES, UNIT, 10000, 0.95, seed) for seed in (7, 8))
-    np.testing.assert_array_equal([one.low, one.high, one.p], [other.low, other.high, other.p])
-    assert one.units == len(np.unique(UNIT))
 
 
 @pytest.mark.parametrize(
@@ -190,8 +168,7 @@ def test_the_interval_is_unbounded_where_no_p_could_be_small_enough(count, draws
 
 
 def test_units_without_a_question_do_not_count_and_no_difference_or_no_series_is_nothing():
-    gaps = paired(VALUES, 3 * UNIT, 100, 0.8, 7)
-    dense = paired(VALUES, UNIT, 100, 0.8, 7)
+    gaps, dense = (paired(VALUES, unit, 100, 0.8, 7) for unit in (3 * UNIT, UNIT))
     assert gaps.units == dense.units
     np.testing.assert_array_equal(gaps.p, dense.p)
     same = paired(np.zeros((40, 1)), UNIT, 10000, 0.95, 7)
@@ -207,23 +184,8 @@ def test_a_series_with_nan_is_nan_and_leaves_the_others_alone():
     np.testing.assert_allclose(found.p[:3], without.p)
 
 
-def test_series_are_as_many_blocks_as_memory_asks_for(monkeypatch):
-    whole = paired(VALUES, np.arange(40), 500, 0.95, 7)
-    monkeypatch.setattr("secateur.evaluation.resampling._CELLS", 1002)
-    blocks = paired(VALUES, np.arange(40), 500, 0.95, 7)
-    np.testing.assert_allclose([blocks.low, blocks.high, blocks.p], [whole.low, whole.high, whole.p])
-
-
-def test_the_interval_of_normal_differences_is_that_of_student():
-    """On many units of one size the inverted test is Student's interval within a few percent of its width."""
-    values = np.random.default_rng(5).normal(0.2, 1.0, (200, 1))
-    found, half = paired(values, np.arange(200), 10000, 0.95, 7), 1.972 * values.std(ddof=1) / np.sqrt(200)
-    np.testing.assert_allclose([found.low[0], found.high[0]], values.mean() + np.array([-half, half]), atol=0.1 * half)
-
-
 def test_holm_on_its_textbook_steps_is_clipped_at_one_and_ties_stay_ties():
     np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
     np.testing.assert_allclose(holm(np.array([0.4, 0.4, 0.9])), [1, 1, 1])
     np.testing.assert_allclose(holm(np.array([0.1, 0.1, 0.9])), [0.3, 0.3, 0.9])
-    np.testing.assert_array_equal(holm(np.array([np.nan, 0.03])), [np.nan, 0.03])  # one test, and none
     assert holm(np.array([])).shape == (0,)

@@ -4,16 +4,10 @@ import polars as pl
 
 from secateur.evaluation.subsets import answered, members
 
-QUESTIONS = pl.DataFrame(
-    [("q1", "g1", 3, "1"), ("q2", "g1", 0, "5"), ("q3", "g1", 1, "1"), ("q4", "g2", 2, None), ("q5", "g2", 4, "2")],
-    schema={"question_id": pl.String, "group_id": pl.String, "position": pl.Int32, "type": pl.String},
-    orient="row",
-)
-EVIDENCE = pl.DataFrame(
-    [("q1", "p1"), ("q1", "p2"), ("q2", "p1"), ("q3", None), ("q4", "p9"), ("q5", "p8")],
-    schema={"question_id": pl.String, "passage_id": pl.String},
-    orient="row",
-)
+ASKED = [("q1", "g1", 3, "1"), ("q2", "g1", 0, "5"), ("q3", "g1", 1, "1"), ("q4", "g2", 2, None), ("q5", "g2", 4, "2")]
+HELD = [("q1", "p1"), ("q1", "p2"), ("q2", "p1"), ("q3", None), ("q4", "p9"), ("q5", "p8")]
+QUESTIONS = pl.DataFrame(ASKED, ["question_id", "group_id", "position", "type"], orient="row")
+EVIDENCE = pl.DataFrame(HELD, ["question_id", "passage_id"], orient="row")
 
 
 def subsets(**spec) -> dict[str, set[str]]:
@@ -22,20 +16,15 @@ def subsets(**spec) -> dict[str, set[str]]:
 
 def test_a_subset_is_all_questions_those_of_some_types_or_the_first_scorable_ones_of_each_group_in_file_order():
     assert subsets() == {"all": {"q1", "q2", "q3", "q4", "q5"}}
-    assert subsets(types={"main": ["1", "2"], "none": ["9"]})["main"] == {"q1", "q3", "q5"}
-    assert subsets(types={"none": ["9"]})["none"] == set()
+    typed = subsets(types={"main": ["1", "2"], "none": ["9"]})
+    assert (typed["main"], typed["none"]) == ({"q1", "q3", "q5"}, set())
     assert subsets(first={"F1": 1})["F1"] == {"q2", "q4"}
     assert subsets(first={"F2": 2})["F2"] == {"q2", "q1", "q4", "q5"}  # not one whose evidence does not resolve
 
 
-# --- questions whose answer lift is measured -----------------------------------------------------
-
-ANSWERED = pl.DataFrame(
-    [(f"q{n}", "dev" if n % 2 else "test", "an answer") for n in range(20)]
-    + [("none", "test", None), ("blank", "test", "  ")],
-    schema=["question_id", "split", "answer"],
-    orient="row",
-)
+WITH_ANSWERS = [(f"q{n}", "dev" if n % 2 else "test", "an answer") for n in range(20)]
+WITHOUT = [("none", "test", None), ("blank", "test", "  ")]
+ANSWERED = pl.DataFrame([*WITH_ANSWERS, *WITHOUT], ["question_id", "split", "answer"], orient="row")
 
 
 def test_only_questions_of_the_split_that_have_an_answer_are_drawn():

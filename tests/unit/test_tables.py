@@ -1,6 +1,5 @@
 """A table that breaks its declaration is never written and never read."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +7,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
+from tests.support.refusals import message
 
 from secateur.core.tables import vectors
 from secateur.core.tables.catalog import TABLES, joined
@@ -41,29 +41,23 @@ def lines(count: int, dim: int = 4) -> pl.DataFrame:
 GOOD = evidence(("q1", 0, "Bears.", "p1"), ("q1", 1, None, "p2"), ("q2", 0, "Fish.", None))
 
 
-PROBLEMS = {
-    "none": (GOOD, []),
-    "a renamed column": (
-        GOOD.rename({"passage_id": "pasage_id"}),
-        ["column passage_id missing", "column pasage_id not declared"],
-    ),
-    "a null": (evidence((None, 1, "b", None)), ["question_id null in 1 row (e.g. None/1)"]),
-    "a duplicated key": (
-        evidence(("q1", 0, "a", None), ("q1", 0, "b", None), ("q2", 0, "c", None)),
-        ["key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0)"],
-    ),
-    "grade 0": (
-        GOOD.with_columns(grade=pl.Series([2, 0, None], dtype=pl.Int32)),
-        ["not (grade above 0) in 1 row (e.g. q1/1)"],
-    ),
-    "more rows than examples": (
-        evidence(*((f"q{n}", 0, None, None) for n in range(9))),
-        ["not (text or passage_id) in 9 rows (e.g. q0/0, q1/0, q2/0)"],
-    ),
-}
+GRADED = GOOD.with_columns(grade=pl.Series([2, 0, None], dtype=pl.Int32))
+TWICE = evidence(("q1", 0, "a", None), ("q1", 0, "b", None), ("q2", 0, "c", None))
+EMPTY = evidence(*((f"q{n}", 0, None, None) for n in range(9)))
 
 
-@pytest.mark.parametrize(("frame", "expected"), PROBLEMS.values(), ids=list(PROBLEMS))
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (GOOD, []),
+        (GOOD.rename({"hop": "hpo"}), ["column hop missing", "column hpo not declared"]),
+        (evidence((None, 1, "b", None)), ["question_id null in 1 row (e.g. None/1)"]),
+        (TWICE, ["key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0)"]),
+        (GRADED, ["not (grade above 0) in 1 row (e.g. q1/1)"]),
+        (EMPTY, ["not (text or passage_id) in 9 rows (e.g. q0/0, q1/0, q2/0)"]),
+    ],
+    ids=["none", "renamed column", "null", "duplicated key", "grade 0", "more rows than examples"],
+)
 def test_a_problem_names_its_column_and_at_most_three_rows(frame, expected):
     assert problems(EVIDENCE, frame) == expected
 
@@ -73,29 +67,19 @@ def test_a_problem_of_a_table_without_a_key_names_the_whole_row_and_a_wrong_type
     row = "q1/None/None/False/token_recall@64/None/nan"
     assert problems(METRICS, frame) == [f"not (value finite) in 1 row (e.g. {row})"]
     frame = pl.DataFrame({"run_id": [1], "doc_id": ["d"], "channel": ["facts"], "size": ["three"]})
-    with pytest.raises(TableError, match=r"runs@1.*size"):
-        check(RUNS, frame, "here", "nothing")
-
-
-@pytest.mark.parametrize("name", sorted(TABLES))
-def test_an_empty_frame_of_every_table_is_good(name):
-    assert problems(TABLES[name], TABLES[name].empty()) == []
+    said = message(check, RUNS, frame, "here", "nothing")
+    assert "runs@1" in said and "size" in said.partition("runs@1")[2]
 
 
 def test_all_problems_are_reported_at_once_with_table_writer_and_fix_and_nothing_is_written(tmp_path):
     frame = evidence(("q1", 0, None, None), ("q1", 0, "b", None), (None, 1, "c", None)).with_columns(more=1)
-    with pytest.raises(TableError) as raised:
-        check(EVIDENCE, frame, "x.parquet", "run it again")
-    assert str(raised.value) == (
-        "evidence@3 written by prepare_dataset (x.parquet): 4 problems; column more not declared; "
-        "question_id null in 1 row (e.g. None/1); key question_id, n duplicated in 2 rows (e.g. q1/0, q1/0); "
-        "not (text or passage_id) in 1 row (e.g. q1/0). Fix: run it again"
-    )
-    with pytest.raises(TableError, match="prepare_dataset"):
-        write_table(EVIDENCE, evidence(("q1", 0, None, None)), tmp_path / "e.parquet")
+    said = message(check, EVIDENCE, frame, "x.parquet", "run it again")
+    assert said.startswith("evidence@3 written by prepare_dataset (x.parquet): 4 problems; column more not declared; ")
+    assert said.endswith("; not (text or passage_id) in 1 row (e.g. q1/0). Fix: run it again")
+    assert "prepare_dataset" in message(write_table, EVIDENCE, evidence(("q1", 0, None, None)), tmp_path / "e.parquet")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(TableError, match="runs is declared twice"):
-        joined([TABLES["runs"], TABLES["edges"], TABLES["runs"]])
+        joined([RUNS, RUNS])
 
 
 @pytest.mark.parametrize(
@@ -129,9 +113,12 @@ def test_what_is_written_is_read_in_key_order_and_its_bytes_depend_on_no_order_o
         assert write_table(EVIDENCE, frame, tmp_path / str(n)) == 3
         assert_frame_equal(read_table(EVIDENCE, tmp_path / str(n)), GOOD)
     assert len({(tmp_path / str(n)).read_bytes() for n in range(len(variants))}) == 1
-    for name in ("evidence", "contexts", "question_metrics"):  # so are tables without rows
-        assert write_table(TABLES[name], TABLES[name].empty(), tmp_path / name) == 0
-        assert_frame_equal(read_table(TABLES[name], tmp_path / name), TABLES[name].empty())
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_table_without_rows_is_good_and_read_as_written(tmp_path, name):
+    assert write_table(TABLES[name], TABLES[name].empty(), tmp_path / name) == 0
+    assert_frame_equal(read_table(TABLES[name], tmp_path / name), TABLES[name].empty())
 
 
 @pytest.mark.parametrize("dim", [1, 4, 384])
@@ -152,19 +139,18 @@ def embedded(values: list[list[float]]) -> pl.DataFrame:
     return lines(2).with_columns(embedding=pl.Series(values, dtype=dtype))
 
 
-WRONG_VALUES = {
-    "too large an integer": (EVIDENCE, GOOD.with_columns(n=pl.Series([2**40, 1, 2])), "evidence@3 .*wrong type"),
-    "text": (EVIDENCE, GOOD.with_columns(n=pl.Series(["a", "b", "c"])), "evidence@3 .*wrong type"),
-    "lists": (EVIDENCE, GOOD.with_columns(n=pl.Series([[0], [1], [2]])), "evidence@3 .*wrong type"),
-    "NaN": (LINES, embedded([[np.nan, 1], [1, 2]]), "embedding holds numbers that are not finite"),
-    "infinite": (LINES, embedded([[np.inf, 1], [1, 2]]), "embedding holds numbers that are not finite"),
-    "of two lengths": (LINES, embedded([[1], [1, 2]]), "lines@1"),
-}
-
-
-@pytest.mark.parametrize(("table", "frame", "message"), WRONG_VALUES.values(), ids=list(WRONG_VALUES))
-def test_values_of_a_wrong_type_are_refused(tmp_path, table, frame, message):
-    with pytest.raises(TableError, match=message):
+@pytest.mark.parametrize(
+    ("table", "frame", "said"),
+    [
+        (EVIDENCE, GOOD.with_columns(n=pl.Series([2**40, 1, 2])), "evidence@3 .*wrong type"),
+        (EVIDENCE, GOOD.with_columns(n=pl.Series([[0], [1], [2]])), "evidence@3 .*wrong type"),
+        (LINES, embedded([[np.nan, 1], [1, 2]]), "embedding holds numbers that are not finite"),
+        (LINES, embedded([[1], [1, 2]]), "lines@1"),
+    ],
+    ids=["too large an integer", "lists", "NaN", "of two lengths"],
+)
+def test_values_of_a_wrong_type_are_refused(tmp_path, table, frame, said):
+    with pytest.raises(TableError, match=said):
         write_table(table, frame, tmp_path / "x.parquet")
 
 
@@ -181,10 +167,9 @@ def written(tmp_path):
         {"key": ("question_id",)},
         {"columns": dict(reversed(EVIDENCE.columns.items()))},
         {"columns": EVIDENCE.columns | {"text": replace(EVIDENCE.columns["text"], nullable=False)}},
-        {"checks": {}},
         {"checks": {"text or passage_id": pl.col("text").is_not_null()}},
     ],
-    ids=["version", "key", "order of columns", "nullability", "no check", "another check"],
+    ids=["version", "key", "order of columns", "nullability", "another check"],
 )
 def test_another_declaration_is_refused_and_better_words_in_it_change_nothing(written, changes):
     with pytest.raises(TableError, match=r"holds evidence@3:\w+, this version reads evidence@.*Fix: run the pipeline"):
@@ -197,14 +182,13 @@ def test_another_declaration_is_refused_and_better_words_in_it_change_nothing(wr
 
 def test_a_flipped_bit_is_never_read_as_data(written):
     """Of the pages, which hold the rows; the footer, which says what they are, is read or refused."""
-    table, whole = TABLES["evidence"], written.read_bytes()
-    frame = read_table(table, written)
+    whole = written.read_bytes()
     pages = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     refused = []
     for place in range(4, pages, 7):
         written.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         try:
-            assert read_table(table, written).equals(frame), place
+            assert read_table(EVIDENCE, written).equals(GOOD), place
         except TableError as error:
             refused.append(str(error))
     assert refused
@@ -214,18 +198,16 @@ def test_a_flipped_bit_is_never_read_as_data(written):
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all, but long enough to look at"])
 def test_a_file_that_is_no_parquet_is_named(tmp_path, content):
     (tmp_path / "x.parquet").write_bytes(content)
-    with pytest.raises(TableError, match=re.escape(str(tmp_path / "x.parquet")) + ".*not a readable Parquet file"):
-        read_table(RUNS, tmp_path / "x.parquet")
+    found = message(read_table, RUNS, tmp_path / "x.parquet")
+    assert found.startswith(str(tmp_path / "x.parquet")) and "not a readable Parquet file" in found
 
 
 def test_an_absent_table_names_who_writes_it_and_another_table_or_a_file_of_another_origin_is_refused(written):
-    with pytest.raises(TableError, match=r"no such table; build_runs writes it\. Fix: snakemake .* -- \S+none.parquet"):
-        read_table(RUNS, written.with_name("none.parquet"))
-    with pytest.raises(TableError, match="holds evidence@3"):
-        read_table(RUNS, written)
+    none = message(read_table, RUNS, written.with_name("none.parquet"))
+    assert "no such table; build_runs writes it. Fix: snakemake" in none and none.endswith("none.parquet")
+    assert "holds evidence@3" in message(read_table, RUNS, written)
     GOOD.write_parquet(written)
-    with pytest.raises(TableError, match="no table identity"):
-        read_table(EVIDENCE, written)
+    assert "no table identity" in message(read_table, EVIDENCE, written)
 
 
 def test_shards_are_stacked_in_the_order_given(tmp_path):
@@ -259,18 +241,19 @@ def test_a_table_in_parts_has_the_bytes_of_the_table_and_a_stage_writes_and_read
     np.testing.assert_allclose(packed[np.arange(11)], whole["embedding"].to_numpy(), atol=0.02)
 
 
-WRONG_PARTS = {
-    "from a key back": (lines(5)[2:], r"a part does not follow on \(2,\) by its key"),
-    "before it": (lines(5)[:2], r"a part does not follow on \(2,\) by its key"),
-    "twice the same": (pl.concat([lines(5)[3:], lines(5)[4:]]), "key line_id duplicated"),
-    "without a key": (lines(5)[3:].with_columns(line_id=pl.lit(None, pl.Int32)), "line_id null in 2 rows"),
-    "of another length": (lines(5, dim=3)[3:], "lines@1 .*parts.*vectors of another length"),
-}
-
-
-@pytest.mark.parametrize(("part", "message"), WRONG_PARTS.values(), ids=list(WRONG_PARTS))
-def test_a_wrong_part_is_refused_and_leaves_no_file(tmp_path, part, message):
-    with pytest.raises(TableError, match=message):
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (lines(5)[2:], r"a part does not follow on \(2,\) by its key"),
+        (lines(5)[:2], r"a part does not follow on \(2,\) by its key"),
+        (pl.concat([lines(5)[3:], lines(5)[4:]]), "key line_id duplicated"),
+        (lines(5)[3:].with_columns(line_id=pl.lit(None, pl.Int32)), "line_id null in 2 rows"),
+        (lines(5, dim=3)[3:], "lines@1 .*parts.*vectors of another length"),
+    ],
+    ids=["from a key back", "before it", "twice the same", "without a key", "of another length"],
+)
+def test_a_wrong_part_is_refused_and_leaves_no_file(tmp_path, part, said):
+    with pytest.raises(TableError, match=said):
         write_parts(LINES, [lines(5)[:3], part], tmp_path / "parts")
     assert not list(tmp_path.iterdir())
 
@@ -294,12 +277,11 @@ def test_products_with_packed_vectors_are_those_with_the_vectors(monkeypatch, he
 
 
 def test_vectors_that_are_damaged_or_whose_keys_are_not_their_places_are_refused(tmp_path):
-    write_table(LINES, lines(5)[2:], tmp_path / "lines")
-    with pytest.raises(TableError, match=r"line_id is not 0, 1, 2, \.\.\. Fix: remove it"):
-        read_vectors(LINES, tmp_path / "lines")
-    write_table(LINES, lines(500), tmp_path / "lines")
-    whole = bytearray((tmp_path / "lines").read_bytes())
+    path = tmp_path / "lines"
+    write_table(LINES, lines(5)[2:], path)
+    assert "line_id is not 0, 1, 2, ... Fix: remove it" in message(read_vectors, LINES, path)
+    write_table(LINES, lines(500), path)
+    whole = bytearray(path.read_bytes())
     whole[len(whole) // 2] ^= 1
-    (tmp_path / "lines").write_bytes(whole)
-    with pytest.raises(TableError, match="not a readable Parquet file"):
-        read_vectors(LINES, tmp_path / "lines")
+    path.write_bytes(whole)
+    assert "not a readable Parquet file" in message(read_vectors, LINES, path)

@@ -1,41 +1,47 @@
 """MLflow on a SQLite store: what a run shows, what an edit makes of it, and upsert."""
 
 import importlib
+import json
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
 from filelock import FileLock
+from tests.support.refusals import message
 from tests.support.tracking_results import HOME, RESULTS, failed, figure, note, ran, record, shown, table, told
 
 from secateur.core.errors import SecateurError
 from secateur.stage import ledger, tracking
 from secateur.stage.ledger import collect
-from secateur.stage.tracked import Run, mlflow_name, runs_of
+from secateur.stage.tracked import Run, mlflow_name, runs_of, view
 
 LATER = "2026-01-01T00:02:00+00:00"
 VARIANTS, JOBS = 1, 4  # runs of each that `ran` leaves
 
 
-# --- what a run shows ------------------------------------------------------------------------------
+def all_shown(client) -> list[list[dict]]:
+    """What MLflow shows of variants, and of jobs."""
+    return [shown(client, name) for name in ("tiny", "tiny.jobs")]
 
 
-def test_a_variant_is_a_run_with_its_figures_and_settings_and_a_job_has_its_tables(client):
-    ran(top_k=100)
+def test_a_variant_is_a_run_with_its_settings_and_figures_of_three_digits_and_a_job_has_its_tables(client):
+    ran(top_k=100, value=0.123456)
     assert told() == VARIANTS + JOBS
     (run,) = shown(client, "tiny")
     assert run["name"] == "graph_zsum · toy"
     settings = {"dataset": "toy", "system": "graph_zsum", "order": "blind", "data": "documents"}
     assert run["params"] == settings | {"retriever.top_k": "100"}
-    intervals = {"evidence_recall": 0.5, "interval/evidence_recall_low": 0.4, "interval/evidence_recall_high": 0.6}
-    budgets = {"evidence_recall/by_budget": 0.5, "tokens/by_budget": 90.0}
+    intervals = {"interval/evidence_recall_low": 0.0235, "interval/evidence_recall_high": 0.223}
+    budgets = {"evidence_recall": 0.123, "evidence_recall/by_budget": 0.123, "tokens/by_budget": 90.0}
     costs = {"cpu_seconds": 3.0, "peak_bytes": 100}  # two shards and an evaluation: seconds summed, memory maximised
     assert run["metrics"] == intervals | budgets | costs
-    assert run["curve"] == [(64, 0.5), (128, 0.5)]
+    assert run["curve"] == [(64, 0.123), (128, 0.123)]
     assert run["artifacts"] == ["config.json", "figures.csv"]
     (compared,) = (run for run in shown(client, "tiny.jobs") if run["params"]["stage"] == "compare_variants")
     assert compared["artifacts"] == ["metrics.parquet", "record.json"]
@@ -63,9 +69,9 @@ def test_an_experiment_shows_the_jobs_behind_its_results_whoever_started_them(cl
     path.write_text(path.read_text().replace('"tiny"', '"another"'))
     failed(experiment="another")
     told()
-    stages = [sorted(r["params"]["stage"] for r in shown(client, f"{name}.jobs")) for name in ("tiny", "another")]
-    assert stages[0] == ["compare_variants", "evaluate_contexts", "extract_triples", "extract_triples"]
-    assert stages[1] == ["build_codebook", "extract_triples"]
+    own, others = (sorted(r["params"]["stage"] for r in shown(client, f"{e}.jobs")) for e in ("tiny", "another"))
+    assert own == ["compare_variants", "evaluate_contexts", "extract_triples", "extract_triples"]
+    assert others == ["build_codebook", "extract_triples"]
 
 
 def test_many_and_odd_metrics_and_many_params_are_logged_in_characters_that_mlflow_takes(client):
@@ -82,17 +88,49 @@ def test_many_and_odd_metrics_and_many_params_are_logged_in_characters_that_mlfl
     assert tracking.track(RESULTS)[:2] == (0, 0)  # without results nothing is written
 
 
-# --- edits -----------------------------------------------------------------------------------------
+def test_runs_are_named_apart_in_the_characters_that_pages_show(client):
+    ran()
+    systems = ("beam", "hipporag2:controlled", "hipporag2:controlled+sent")
+    table("metrics", [figure("evidence_recall@claim", 0.5) | {"system": s} for s in systems], f"{HOME}/metrics.parquet")
+    note(*systems)
+    told()
+    names = [run["name"] for run in shown(client, "tiny")]
+    assert names == ["1 · hipporag2:controlled · toy", "2 · hipporag2:controlled+sent · toy", "beam · toy"]
+    assert len({name[:20] for name in names}) == len(systems)
+
+
+def test_a_run_that_is_named_anew_bears_the_new_name(client):
+    run = Run("tiny", "k", "one", 0, 1)
+    for name in ("one", "two"):
+        tracking.sync([replace(run, name=name)], client.tracking_uri)
+        assert [made["name"] for made in shown(client, "tiny")] == [name]
+
+
+def test_the_view_of_an_experiment_has_columns_that_its_runs_fill(client):
+    ran()
+    told()
+    for name, param in (("tiny", "dataset"), ("tiny.jobs", "stage")):
+        state = json.loads(client.get_experiment_by_name(name).tags[tracking.VIEW_TAG])
+        assert f"params.`{param}`" in state["selectedColumns"]
+        for column in state["selectedColumns"]:
+            group, _, key = column.partition(".")
+            assert all(key.strip("`") in run[group] for run in shown(client, name))
+        assert state["orderByKey"] in state["selectedColumns"]
+    assert view([Run("tiny", "k", "r", 0, 1)])  # a run without figures
+    documents = [Run("tiny", f"k{n}", "r", 0, 1, metrics=[("evidence_recall", 0.5, 0)]) for n in range(3)]
+    dialogue = Run("tiny", "k9", "r", 0, 1, metrics=[("f1_at_gold", 0.5, 0), ("rouge_l", 0.5, 0)])
+    columns = set(json.loads(view([*documents, dialogue]))["selectedColumns"])  # of every run a figure
+    assert columns >= {"metrics.`evidence_recall`", "metrics.`f1_at_gold`"}
 
 
 def test_tracking_again_changes_nothing(client):
     ran()
     failed()
     told()
-    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
+    before = all_shown(client)
     files = {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")}
     assert told() == 0
-    assert {name: shown(client, name) for name in before} == before
+    assert all_shown(client) == before
     assert {path: path.stat().st_mtime_ns for path in RESULTS.rglob("*.parquet")} == files
 
 
@@ -147,23 +185,20 @@ def test_a_system_that_an_experiment_no_longer_has_is_not_current_and_a_policy_h
     assert "interval/policy_utility_low" in runs["graph_zsum"]["metrics"]
 
 
-# --- stores ----------------------------------------------------------------------------------------
-
-
 def test_a_deleted_store_is_rebuilt_from_the_ledger_alone(client, store, tmp_path):
     ran()
     failed()
     told()
     ran(top_k=100, finished=LATER)
     told()
-    before = {name: shown(client, name) for name in ("tiny", "tiny.jobs")}
+    before = all_shown(client)
     for path in [*RESULTS.rglob("*.json"), *RESULTS.glob("experiments/tiny/*.parquet")]:
         path.unlink()
     Path("elsewhere.db").write_bytes(store.read_bytes())
     uri = f"sqlite:///{tmp_path}/elsewhere.db"
     tracking.sync(runs_of(*collect(RESULTS)), uri)
-    after = {name: shown(type(client)(uri), name) for name in before}
-    for run in (run for runs in (*before.values(), *after.values()) for run in runs):
+    after = all_shown(type(client)(uri))
+    for run in (run for runs in (*before, *after) for run in runs):
         run["artifacts"] = [name for name in run["artifacts"] if not name.endswith("parquet")]  # are in results/ only
     assert after == before
 
@@ -186,20 +221,13 @@ def test_a_rebuild_undoes_what_somebody_changed(client):
 @pytest.mark.parametrize("call", ["log_text", "log_batch", "set_terminated"])
 def test_a_run_that_was_interrupted_is_completed(client, monkeypatch, call):
     ran()
-
-    def interrupted(*_, **__):
-        raise OSError("interrupted")
-
     with monkeypatch.context() as patch:
-        patch.setattr(type(client), call, interrupted)
+        patch.setattr(type(client), call, Mock(side_effect=OSError("interrupted")))
         with pytest.raises(SecateurError, match="interrupted"):
             told()
     assert told() == VARIANTS + JOBS
     assert told() == 0
     assert [run["artifacts"] for run in shown(client, "tiny")] == [["config.json", "figures.csv"]]
-
-
-ROOTS = ["/proc/server-only/artifacts", "file:///dev/null/artifacts", "unheard-of://bucket/x", "ftp://127.0.0.1:9/x"]
 
 
 @pytest.fixture
@@ -209,7 +237,7 @@ def server(client, monkeypatch) -> str:
     return "http://me:secret@server:5000"
 
 
-@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("root", ["/proc/server-only/artifacts", "unheard-of://bucket/x", "ftp://127.0.0.1:9/x"])
 def test_an_artifact_root_that_this_machine_cannot_write_to_costs_no_figure(client, server, capsys, root):
     ran()
     failed()
@@ -221,8 +249,7 @@ def test_an_artifact_root_that_this_machine_cannot_write_to_costs_no_figure(clie
     assert (run.data.metrics["evidence_recall"], run.data.params["dataset"]) == (0.5, "toy")
     assert run.info.status == "FINISHED"
     (warning,) = capsys.readouterr().err.splitlines()
-    for part in ("MLflow at http://***@server:5000: figures are written", f"(artifact root {root}", "Fix:"):
-        assert part in warning
+    assert all(part in warning for part in ("MLflow at http://***@server:5000: ", f"(artifact root {root}", "Fix:"))
     assert tracking.sync(runs, server) == 0
     assert len(capsys.readouterr().err.splitlines()) == 1  # once a call
 
@@ -247,19 +274,15 @@ def test_artifacts_that_were_refused_are_added_once_they_can_be(client, server, 
 
 def test_all_figures_are_written_before_any_artifact(client, server, monkeypatch):
     ran()
-    calls = []
+    calls = Mock()
     for name in ("log_batch", "log_text"):
-        original = getattr(type(client), name)
-
-        def noted(*given, name=name, original=original, **named):
-            calls.append(name)
-            return original(*given, **named)
-
-        monkeypatch.setattr(type(client), name, noted)
+        getattr(calls, name).side_effect = getattr(client, name)
+        monkeypatch.setattr(client, name, getattr(calls, name))
     tracking.sync(runs_of(*collect(RESULTS)), server)
-    figures, artifacts = calls[: calls.index("log_text")], calls[calls.index("log_text") :]
-    assert figures == ["log_batch"] * 2 * (VARIANTS + JOBS)
-    assert set(artifacts) == {"log_text"}
+    names = [call[0] for call in calls.method_calls]
+    figures = 2 * (VARIANTS + JOBS)
+    assert names[:figures] == ["log_batch"] * figures
+    assert set(names[figures:]) == {"log_text"}
 
 
 def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch):
@@ -270,11 +293,10 @@ def test_keys_and_passwords_never_reach_the_ledger_or_mlflow(client, monkeypatch
     failed("Error: 401 for Bearer sk-tellnobody")
     note()
     told()
-    for kept in collect(RESULTS):
-        assert "tellnobody" not in kept.write_json()
-    texts = [p.read_bytes() for p in Path("mlruns").rglob("*") if p.is_file()] + [Path("mlflow.db").read_bytes()]
-    assert not any(b"tellnobody" in text for text in texts)
-    assert any(b"http://***@host" in text for text in texts)  # it was there to be hidden
+    assert not any("tellnobody" in kept.write_json() for kept in collect(RESULTS))
+    text = b"".join(p.read_bytes() for p in [*Path("mlruns").rglob("*"), Path("mlflow.db")] if p.is_file())
+    assert b"tellnobody" not in text
+    assert b"http://***@host" in text  # it was there to be hidden
 
 
 def test_a_held_lock_ends_with_a_message_and_leaves_the_ledger_alone(client):
@@ -297,14 +319,6 @@ def test_an_address_without_a_server_is_named_without_its_password(monkeypatch, 
     assert "secret" not in str(error.value)
 
 
-@contextmanager
-def locked(path: Path):
-    """Hold an exclusive lock on a store."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as store:
-        store.execute("begin exclusive")
-        yield
-
-
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [("folder", "unable to open"), ("text", "not a database"), ("locked", "locked"), ("table", "no such table")],
@@ -313,21 +327,20 @@ def locked(path: Path):
 def test_a_local_store_that_is_broken_or_locked_is_named_with_the_fix(client, monkeypatch, broken, reason, call):
     path = Path(client.tracking_uri.removeprefix("sqlite:///"))
     monkeypatch.setattr(tracking, "WAIT", 0.1)
-    if broken == "table":
-        with closing(sqlite3.connect(path)) as store:
-            store.execute("drop table experiment_tags")
-        call = tracking.experiments  # which reads it
-    elif broken != "locked":
-        path.unlink()
     if broken == "folder":
+        path.unlink()
         path.mkdir()
     if broken == "text":
         path.write_text("no store, but a text of some length\n" * 9)
-    with locked(path) if broken == "locked" else nullcontext(), pytest.raises(SecateurError) as error:
-        call(client.tracking_uri)
-    assert reason in str(error.value)
-    assert f"delete {path}, then `secateur track --rebuild`" in str(error.value)
-    assert "server" not in str(error.value)
+    if broken == "table":
+        call = tracking.experiments  # which reads it
+    done = {"table": "drop table experiment_tags", "locked": "begin exclusive"}.get(broken)
+    with closing(sqlite3.connect(path if done else ":memory:", isolation_level=None)) as store:
+        store.execute(done or "select 1")
+        error = message(call, client.tracking_uri)
+    assert reason in error
+    assert f"delete {path}, then `secateur track --rebuild`" in error
+    assert "server" not in error
 
 
 # Whichever waits for the lock waits as long as the other takes, however busy the machine is.

@@ -43,11 +43,10 @@ def measured(name: str = "toy") -> Measured:
         for metric, hop in ((RECALL, None), (RECALL, "bridge"), ("evidence_recall@64", None), ("refused", None)):
             values = rng.integers(0, 4, COUNT) / 3 + place / 7
             part = pl.DataFrame({"question_id": ids, "value": values}).head(COUNT - place)
-            keys = dict(zip(("system", "order", "scorer", "answer_aware"), one.key, strict=True))
-            typed = {
-                key: pl.lit(value, pl.Boolean if key == "answer_aware" else pl.String) for key, value in keys.items()
-            }
-            parts.append(part.with_columns(**typed, metric=pl.lit(metric), hop=pl.lit(hop, pl.String)))
+            system, order, scorer, aware = one.key
+            texts = {"system": system, "order": order, "scorer": scorer, "metric": metric, "hop": hop}
+            typed = {key: pl.lit(value, pl.String) for key, value in texts.items()}
+            parts.append(part.with_columns(**typed, answer_aware=aware))
     firsts = ["q00" if question == "q01" else question for question in ids]
     table = pl.DataFrame({"question_id": ids, "first": firsts, "cluster_id": firsts})
     return Measured(name, "all", pl.concat(parts), ROWS, {"all": set(ids), "first": set(ids[:9])}, Units(table, 0, 0))
@@ -57,12 +56,9 @@ def kept(docs, sets, config=CONFIG):
     known = (config["extra.matched_baselines"], config["extra.primary"], SimpleNamespace(**EVAL))
     made = quotable(means(sets), comparisons(sets, *known)[0])
     for name, frame in made.items():
-        digits = [
-            pl.col(c).round(P_DIGITS if c.startswith("p") else DIGITS)
-            for c in frame.columns
-            if frame[c].dtype == pl.Float64
-        ]
-        write_kept(frame.with_columns(digits), docs, "toy", name, SOURCE)
+        floats = frame.select(pl.col(pl.Float64)).columns
+        rounded = [pl.col(c).round(P_DIGITS if c.startswith("p") else DIGITS) for c in floats]
+        write_kept(frame.with_columns(rounded), docs, "toy", name, SOURCE)
     values, settings = by_question(sets, config)
     for name, frame in values.items():
         write_kept(frame, docs, "toy", name, SOURCE | settings)
@@ -104,12 +100,8 @@ def test_a_changed_digit_is_found_with_file_row_and_fix(root, table, column, by)
     write_kept(frame.with_columns(changed), root / "docs", "toy", table, SOURCE)
     ((line, (wrong,)),) = verified(root / "docs")
     assert "1 of them differ" in line
-    assert f"toy/{table}.parquet: toy, " in wrong and "blind, " in wrong
-    assert (
-        f"{column} is {frame[column][0] + by}"[:20] in wrong
-        and "derived" in wrong
-        and "Fix: make keep NAME=toy" in wrong
-    )
+    found = f"{column} is {frame[column][0] + by}"[:20]
+    assert all(part in wrong for part in (f"toy/{table}.parquet: toy, ", "blind, ", found, "Fix: make keep NAME=toy"))
 
 
 def test_rows_that_are_missing_or_too_many_are_found(root):
@@ -121,20 +113,11 @@ def test_rows_that_are_missing_or_too_many_are_found(root):
     assert sum("derived, not kept" in text for text in wrong) == 1
 
 
-def test_values_of_a_question_that_was_not_measured_are_no_zeros(root):
-    values = pl.read_parquet(root / "docs/results/toy/values.parquet")
-    assert values["values"].list.len().unique().to_list() == [COUNT]
-    assert values["values"].explode().null_count() > 0
-
-
 def test_subsets_and_rows_of_one_set_do_not_leak_into_another(tmp_path):
     other = measured("other")
     kept(tmp_path, [measured(), replace(other, rows=other.rows[:3], subsets={"all": other.subsets["all"]})])
     again = derived(tmp_path, "toy")["metrics"].filter(dataset="other")
     assert set(again["subset"]) == {"all", "bridge"} and set(again["system"]) == {"rankers", "ours"}
-
-
-# --- pages ----------------------------------------------------------------------------------------
 
 
 def prose(root, text: str, strict: bool = True):
@@ -160,11 +143,9 @@ def pair(root, axis: str = "ranker") -> dict:
 
 def test_numbers_that_agree_are_counted_as_derived_and_those_of_code_tables_and_versions_are_no_figures(root):
     one, two = figures(root), pair(root)
-    made = prose(
-        root,
-        f"On `0.99` by Qwen2.5-0.5B, ours has {one['value']:.3f} ({one['low']:.2f} to {one['high']:.2f}), n {one['n']}. {mark('ours')} "
-        f"It loses {two['difference']:+.3f} ({two['low']:+.3f} to {two['high']:+.3f}), p {two['p_holm']:.2f}. {mark('plain - ours')}\n",
-    )
+    text = f"On `0.99` by Qwen2.5-0.5B, ours has {one['value']:.3f} ({one['low']:.2f} to {one['high']:.2f}), n {one['n']}. {mark('ours')} "
+    text += f"It loses {two['difference']:+.3f} ({two['low']:+.3f} to {two['high']:+.3f}), p {two['p_holm']:.2f}. {mark('plain - ours')}\n"
+    made = prose(root, text)
     assert made.problems == []
     assert made.counts == {"derived": 2}
 
@@ -194,14 +175,11 @@ def test_p_each_speaks_of_every_cell_and_at_best_of_the_smallest(root):
 
 @pytest.mark.parametrize("label", ["unkept", "setting", "published"])
 def test_a_number_rests_on_a_comment_of_its_own_paragraph_item_or_table(root, label):
-    made = prose(
-        root, f"- A is .5 (.4 to .6). <!-- {label} -->\n- B is .7.\n\nC is .1, D +.2.\n\n| .3 |\n\n<!-- {label} -->\n"
-    )
+    text = f"- A is .5 (.4 to .6). <!-- {label} -->\n- B is .7.\n\nC is .1, D +.2.\n\n| .3 |\n\n<!-- {label} -->\n"
+    made = prose(root, text)
     assert made.counts == {label: 2}
-    assert [problem.split("page.md, ")[1].partition(": no")[0] for problem in made.problems] == [
-        "line 2: .7",
-        "line 4: .1, +.2",
-    ]
+    found = [problem.split("page.md, ")[1].partition(": no")[0] for problem in made.problems]
+    assert found == ["line 2: .7", "line 4: .1, +.2"]
     assert prose(root, "B is .7.\n", strict=False).problems == []
 
 
@@ -227,6 +205,5 @@ def test_a_page_whose_table_has_drifted_is_named_with_the_line(root):
     (root / "docs/results.md").write_text(f"Page.\n\n{table}\nB is .7. <!-- unkept -->\n")
     (_, none), (line, (wrong,)) = drifted(root)
     assert none == [] and "1 unkept" in line
-    assert wrong.startswith("docs/results.md, line 9: found 'old', derived '| row |") and wrong.endswith(
-        "Fix: make docs"
-    )
+    assert wrong.startswith("docs/results.md, line 9: found 'old', derived '| row |")
+    assert wrong.endswith("Fix: make docs")

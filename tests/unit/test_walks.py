@@ -27,12 +27,9 @@ QUESTION = "Where was the director of Free Guy born?"
 
 
 def passages(texts=TEXTS) -> pl.DataFrame:
-    rows = [
-        {"passage_id": f"{doc}:{n}", "doc_id": doc, "title": title, "text": text, "speaker": None}
-        for doc, (title, own) in texts.items()
-        for n, text in enumerate(own)
-    ]
-    return pl.DataFrame(rows)
+    rows = [(f"{d}:{n}", d, title, text) for d, (title, own) in texts.items() for n, text in enumerate(own)]
+    found = pl.DataFrame(rows, ["passage_id", "doc_id", "title", "text"], orient="row", infer_schema_length=None)
+    return found.with_columns(speaker=pl.lit(None, pl.String))
 
 
 def graph(texts=TEXTS, phrases=None, walked=True) -> tuple[PassageGraph, list[str]]:
@@ -49,13 +46,9 @@ def walked(kind, settings, texts=TEXTS, question=QUESTION, first="film:1"):
     """(scores by passage, where each came from) of a walk from one passage that ranks first."""
     own, ids = graph(texts)
     scores = np.array([[1.0 if p == first else 0.0 for p in ids]])
-    found, came = kind.walk(kind.Settings(**settings), own, [question], scores)
-    return dict(zip(ids, found[0].tolist(), strict=True)), {
-        p: ids[n] if n >= 0 else None for p, n in zip(ids, came[0].tolist(), strict=True)
-    }
-
-
-# --- names ----------------------------------------------------------------------------------------
+    (found,), (came,) = kind.walk(kind.Settings(**settings), own, [question], scores)
+    before = {p: ids[n] if n >= 0 else None for p, n in zip(ids, came.tolist(), strict=True)}
+    return dict(zip(ids, found.tolist(), strict=True)), before
 
 
 @pytest.mark.parametrize(
@@ -68,7 +61,6 @@ def walked(kind, settings, texts=TEXTS, question=QUESTION, first="film:1"):
         ("Ångström's law", ["angstrom"]),
         ("the Ballon d'Or of l’Équipe", ["ballon d or of l equipe"]),
         ("by Ann\nLee Jr", ["ann", "lee jr"]),
-        ("", []),
         ("...", []),
     ],
 )
@@ -81,21 +73,8 @@ def test_a_name_inside_a_longer_one_and_a_single_word_do_not_name_unless_quoted_
     assert spans_of("Which film is School On Fire?", known, 4) == ["film", "school", "school on fire", "fire"]
     assert longest_spans("Which film is School On Fire?", known, 4) == ["school on fire"]
     known = {"lulu", "fire", "artagnan", "who"}
-    assert longest_spans('Who made "Lulu" and “Fire”?', known, 4) == ["lulu", "fire"]
-    assert longest_spans('"Lulu" by d\'Artagnan', known, 4) == ["lulu", "artagnan"]
-    assert longest_spans("Lulu and fire", known, 4) == []
-    assert {canonical(form) for form in ("The Café", "café", "Café (band)", "Café's", "CAFE")} == {"cafe"}
-
-
-# --- mentions -------------------------------------------------------------------------------------
-
-
-def test_passages_mention_names_and_are_about_their_title():
-    found = {(p, e): role for p, e, role in mentions_of(passages(), {}, NAMING).iter_rows()}
-    assert found["film:1", "shawn levy"] == NAME
-    assert found["film:1", "free guy"] == ABOUT  # a pronoun needs no resolution
-    assert found["levy:0", "montreal"] == NAME
-    assert ("film:0", "shawn levy") not in found
+    assert longest_spans('Who made "Lulu" and “Fire” of d\'Artagnan?', known, 4) == ["lulu", "fire", "artagnan"]
+    assert canonical("CAFE") == canonical("café")
 
 
 def test_without_a_title_an_article_is_about_the_name_that_it_begins_with():
@@ -108,19 +87,12 @@ def test_without_a_title_an_article_is_about_the_name_that_it_begins_with():
 
 
 def test_titles_that_differ_in_their_parenthesis_alone_are_two_topics_that_their_name_reaches():
-    texts = {
-        "a": ("Iron Man (film)", ["It won."]),
-        "b": ("Iron Man (song)", ["It sold."]),
-        "c": ("Kent (town)", ["A town."]),
-    }
+    titles = ("Iron Man (film)", "Iron Man (song)", "Kent (town)")
+    texts = {doc: (title, ["It sold."]) for doc, title in zip("abc", titles, strict=True)}
     about = mentions_of(passages(texts), {}, NAMING).filter(role=ABOUT)
     assert about["entity"].to_list() == ["iron man film", "iron man song", "kent"]
     assert mentions_of(passages(texts), {}, NAMING).filter(entity="iron man")["passage_id"].to_list() == ["a:0", "b:0"]
-    texts = {
-        "a": ("Ann Lee", ["A writer."]),
-        "b": ("Ann Lee (singer)", ["A singer."]),
-        "c": ("Kent", ["Ann Lee left."]),
-    }
+    texts = {"a": ("Ann Lee", ["A writer."]), "b": ("Ann Lee (singer)", ["Sings."]), "c": ("Kent", ["Ann Lee left."])}
     scores, _ = walked(beam, BEAM, texts | {"d": ("Rain", ["It falls."])}, question="Who left Kent?", first="c:0")
     assert min(scores["a:0"], scores["b:0"]) > 0
 
@@ -141,9 +113,6 @@ def test_phrases_are_walked_over_where_the_retriever_says_so():
     names, _ = graph()
     assert names.entities.keys() == bare.entities.keys()
     np.testing.assert_array_equal(bare.idf, names.idf)
-
-
-# --- the beam -------------------------------------------------------------------------------------
 
 
 def test_a_step_goes_to_the_article_about_a_name_that_the_question_lacks_and_a_second_goes_on_from_it():
@@ -204,9 +173,6 @@ def test_a_graph_without_an_entity_or_with_one_in_every_article_changes_no_order
         assert scores["levy:0"] > scores["rain:0"]  # mass flows over the bridge
 
 
-# --- PageRank -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("damping", [0.0, 0.5, 0.9])
 def test_masses_are_those_of_power_iteration(damping):
     rng = np.random.default_rng(0)
@@ -232,9 +198,6 @@ def test_masses_are_those_of_power_iteration(damping):
     with_nan = pagerank.masses(graph.steps, restart, damping, 1e-10)
     np.testing.assert_array_equal(np.isnan(with_nan).all(1), [False, True, False, False])
     np.testing.assert_array_equal(with_nan[[0, 2, 3]], found[[0, 2, 3]])
-
-
-# --- the stage that finds names ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "told"), [("Nothing is shared.", True), ("It stands in Kent.", False)])

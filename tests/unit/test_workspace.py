@@ -18,22 +18,21 @@ from secateur.core.workspace import as_given, enter, is_root, make
 from secateur.stage import ledger, tracking
 
 HEAD = f"{workspace.WRITTEN}, which writes it again."
+COPIED = {"Snakefile", "conf/eval/default.yaml", "scripts/rank.py", "workflow/rules/one.smk"}
+
+
+def write(path: str | Path, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
 
 
 @pytest.fixture
 def source(tmp_path, monkeypatch) -> Path:
     """A clone in small."""
     root = tmp_path / "source"
-    files = {
-        "Snakefile": "1",
-        "conf/eval/default.yaml": "a: 1\n",
-        "scripts/rank.py": "1",
-        "workflow/rules/one.smk": "1",
-    }
-    files |= {"conf/local/local.yaml": "x: 1\n", "conf/experiment/mine.yaml": HEAD, "workflow/secateur/code.py": "1"}
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    left_out = {"conf/local/local.yaml": "x: 1\n", "conf/experiment/mine.yaml": HEAD, "workflow/secateur/code.py": "1"}
+    for name, text in (dict.fromkeys(COPIED, "1") | {"conf/eval/default.yaml": "a: 1\n"} | left_out).items():
+        write(root / name, text)
     monkeypatch.setattr(workspace, "clone", lambda: root)
     monkeypatch.setattr(workspace, "_STOOD", [])
     return root
@@ -46,7 +45,7 @@ def texts(folder: Path) -> dict[str, str]:
 def test_a_workspace_has_what_a_clone_runs_by_and_nothing_of_its_machine(source, tmp_path):
     make(tmp_path / "work")
     made = {*texts(tmp_path / "work")} - {workspace.STAMP}
-    assert made == {"Snakefile", "conf/eval/default.yaml", "scripts/rank.py", "workflow/rules/one.smk"}
+    assert made == COPIED
     assert is_root(tmp_path / "work")
 
 
@@ -61,11 +60,8 @@ def test_a_workspace_follows_the_package_but_for_what_was_edited(source, tmp_pat
     make(work)
     assert capsys.readouterr().err == f"{work}: edited here, and not as this version has them: conf/eval/default.yaml\n"
     found = texts(work)
-    assert (found["Snakefile"], found["conf/eval/default.yaml"], found["conf/eval/own.yaml"]) == (
-        "2",
-        "a: 3\n",
-        "a: 4\n",
-    )
+    expected = {"Snakefile": "2", "conf/eval/default.yaml": "a: 3\n", "conf/eval/own.yaml": "a: 4\n"}
+    assert {name: found[name] for name in expected} == expected
     assert "scripts/rank.py" not in found
     make(work)
     assert capsys.readouterr().err == ""
@@ -134,11 +130,6 @@ def evaluated(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def write(name: str, text: str) -> None:
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).write_text(text)
-
-
 def test_a_forgotten_folder_leaves_nothing_and_others_stay(evaluated, capsys):
     with tracking._client(os.environ["MLFLOW_TRACKING_URI"]) as client:
         for name in ("notes@20", "notes@20.jobs", "other@20"):
@@ -162,13 +153,8 @@ def test_what_others_use_or_took_over_stays(evaluated):
     write("logs/prepare_corpus/notes-b.log", "b")
     write(".snakemake/asked/notes@7.json", "{}")
     forget("notes")
-    for path in (
-        "conf/system/mine.yaml",
-        "conf/rankers/mine.yaml",
-        "conf/dataset/notes.yaml",
-        "logs/prepare_corpus/notes-b.log",
-    ):
-        assert Path(path).exists(), path
+    kept = {"conf/system/mine.yaml", "conf/rankers/mine.yaml", "conf/dataset/notes.yaml"}
+    assert all(Path(path).exists() for path in kept | {"logs/prepare_corpus/notes-b.log"})
     assert Path("my/mine.py").is_symlink()
     assert not Path(".snakemake/asked/notes@7.json").exists()
 
@@ -188,7 +174,7 @@ def test_a_workspace_whose_making_was_stopped_is_made_to_its_end(source, tmp_pat
         enter(Path(workspace.NAME))
     monkeypatch.setattr(workspace, "write_text", write_text)
     enter()
-    assert {*texts(Path())} >= {"Snakefile", "conf/eval/default.yaml", "scripts/rank.py", "workflow/rules/one.smk"}
+    assert {*texts(Path())} >= COPIED
 
 
 def test_a_folder_that_is_not_there_gets_no_workspace(tmp_path, monkeypatch):
