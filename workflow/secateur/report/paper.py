@@ -22,6 +22,7 @@ from secateur.evaluation.published import published_statistics
 from secateur.report.kept import kept_table
 from secateur.report.plots.charts import Dot, forest
 from secateur.report.plots.style import saved
+from secateur.report.recorded import RECORDED, recorded
 from secateur.report.table import Column, Number, Row, Table, inline, latex, markdown
 from secateur.stage.ledger import run_overrides
 
@@ -94,7 +95,10 @@ def _of_metrics(root: Path, spec: Spec) -> Iterator[Cell]:
             labels = {"metric": spec.get("metric")} | {k: v for k, v in place.items() if k not in PLACE}
             if row.get("reader") and "system" in labels:
                 labels["system"] += column.get("of", "")
-            measured = _measured(tables(place["experiment"]), labels) if "system" in labels else None
+            if labels["metric"] in RECORDED:
+                measured = recorded(root, place["experiment"], labels["dataset"], labels["system"], labels["metric"])
+            else:
+                measured = _measured(tables(place["experiment"]), labels) if "system" in labels else None
             fix = place.get("command", command(place["experiment"]))
             if "system" not in row and place["experiment"] != BENCH:
                 fix = "nothing here makes it"
@@ -125,7 +129,7 @@ def _differs(metrics: pl.DataFrame, place: Spec, labels: Spec, measured: Measure
     """What a cell has otherwise than the published protocol, as declared, and whether other rows answer more questions."""
     same = {column: labels[column] for column in ("dataset", "subset", "metric") if column in labels}
     whole = metrics.filter(~pl.col("published"), **same)["n"].max() if measured else None
-    part = f"{measured[-1]} of {whole} questions" if measured and measured[-1] < whole else ""
+    part = f"{measured[-1]} of {whole} questions" if measured and whole and measured[-1] < whole else ""
     return ", ".join(filter(None, [place.get("differs", ""), part]))
 
 
