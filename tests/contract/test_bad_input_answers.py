@@ -1,7 +1,6 @@
 """What an endpoint may say in place of an answer, and what happens when it dies in the middle."""
 
 import json
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from scripts import answer_questions
 from tests.support.answer_server import Log, answering, endless
+from tests.support.project import ROOT
 from tests.support.refusals import error
 
 from secateur.answers.endpoint import Remote
@@ -25,7 +25,6 @@ from secateur.planning.plan import variants
 from secateur.stage.contract import Job, run_stage
 
 pytestmark = pytest.mark.usefixtures("bare")
-ROOT = Path(__file__).parents[2]
 CONF = ROOT / "conf"
 KEY = "sk-secret-0123456789"
 PROMPTS = [f"Be brief.\n\nQuestion: What is {n}?" for n in range(5)]
@@ -34,18 +33,17 @@ PROMPTS = [f"Be brief.\n\nQuestion: What is {n}?" for n in range(5)]
 def remote(server, cache: Path, backend: str = "chat", **changes) -> Remote:
     plain = {"url": server.url, "model": "m", "backend": backend, "max_tokens": 16, "concurrency": 1, "window": None}
     plain |= {"timeout": 5.0, "delays": (0.0,), "max_wait": 1.0, "stop": ("\n\n",), "repeats": 3, "least_repeated": 40}
-    log = Log()
     count = lambda texts: np.array([len(text.split()) for text in texts])  # noqa: E731
-    one = Remote(SimpleNamespace(**plain | changes), count, 99, cache, log)
+    one = Remote(SimpleNamespace(**plain | changes), count, 99, cache, log := Log())
     one.log = log
     return one
 
 
-def replied(cache: Path, *entries, backend: str = "chat") -> list[Completion]:
+def replied(cache: Path, *entries) -> list[Completion]:
     """Answers to as many prompts as there are entries, each sent in place of a reply and asked for once."""
     with answering() as server:
         server.script.extend(entries)
-        answers = remote(server, cache, backend)(PROMPTS[: len(entries)])
+        answers = remote(server, cache)(PROMPTS[: len(entries)])
         assert len(server.asked) == len(entries)
     return answers
 
@@ -67,16 +65,10 @@ def test_each_prompt_gets_its_answer_with_its_tokens(tmp_path, backend):
     [
         ({"message": {"content": ""}}, "", "end"),
         ({"message": {"content": None, "refusal": "I cannot."}}, "I cannot.", "end"),
-        ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "failed"),
         ({"message": {"content": "It was"}, "finish_reason": "content_filter"}, "It was", "filtered"),
-        ({"message": {"role": "assistant"}, "finish_reason": "content_filter: SAFETY"}, "", "failed"),
         ({"finish_reason": "length"}, "What is 0?", "length"),
         ({"message": {"content": "\n\nAnn.\n\nShe left."}}, "Ann.", "stop"),
-        (
-            {"message": {"content": "It was Ann, I think. " * 9}, "finish_reason": "length"},
-            "It was Ann, I think.",
-            "repeats",
-        ),
+        ({"message": {"content": "It was Ann, they say. " * 9}}, "It was Ann, they say.", "repeats"),
         ({"message": {"content": "half \ud83d a pair"}}, "half ? a pair", "end"),
     ],
 )
@@ -135,8 +127,6 @@ def test_a_key_comes_from_the_environment_and_goes_nowhere_else(tmp_path, monkey
     assert kept
 
 
-# --- the stage --------------------------------------------------------------------------------------
-
 QUESTIONS = [(f"q{n}", "g", "c", n, f"What is {n}?", str(n), None, None, None, "test") for n in range(5)]
 PASSAGES = [(f"p{n}", "d", None, "g", None, n, f"{n} is a number.", None, None, None, None) for n in range(5)]
 EVIDENCE = [(f"q{n}", 0, None, f"p{n}", None, None) for n in range(5)]
@@ -145,8 +135,6 @@ CONTEXTS = [
     for n in range(5)
     for k in range(3)
 ]
-
-
 ROWS = {"questions": QUESTIONS, "passages": PASSAGES, "evidence": EVIDENCE, "contexts": CONTEXTS}
 
 
@@ -224,37 +212,26 @@ def test_an_upper_bound_answers_only_questions_with_gold_passages(tmp_path, fres
     assert counts.get("questions_without_gold_passages", 0) == 5 - answered
 
 
-# --- settings ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("override", "said"),
     [
-        ("system.ranker=zsun", r"system.ranker names zsun, allowed: .*did you mean 'zsum'"),
+        ("system.ranker=zsun", r"system.ranker names zsun.*did you mean 'zsum'"),
         ("system.ranker=zsum+answer", r"system.ranker names zsum\+answer"),
-        ("system.ranker=null", r"system.answers_only is true, which needs one ranker; system.ranker is null"),
-        ("system.memory=session", r"memory is session, which needs contexts of family graph; the family is lexical"),
-        ("answer.backend=chat", r"answer.url is needed by backend chat"),
-        ("answer.url=http://localhost:1/v1", r"answer.url does not belong to backend lm"),
-        ("answer.max_tokens=9000", r"answer.max_tokens \(9000\) leaves no room for a prompt in lm.window \(8192\)"),
-        ("answer.stop=['']", r"answer.stop holds an empty text"),
-        ("answer.refusals=[No]", r"answer.refusals holds 'No', which is not in lower case"),
-        ("system.reader=vllm_qwen2_5_7b", r"answer.backend lm writes in process, lm.backend is vllm"),
+        ("system.ranker=null", "system.answers_only is true.*system.ranker is null"),
+        ("system.memory=session", "memory is session.*the family is lexical"),
+        ("answer.backend=chat", "answer.url is needed by backend chat"),
+        ("answer.url=http://localhost:1/v1", "answer.url does not belong to backend lm"),
+        ("answer.max_tokens=9000", r"answer.max_tokens \(9000\) .* lm.window \(8192\)"),
+        ("answer.stop=['']", "answer.stop holds an empty text"),
+        ("answer.refusals=[No]", "answer.refusals holds 'No'"),
+        ("system.reader=vllm_qwen2_5_7b", "answer.backend lm .*lm.backend is vllm"),
     ],
 )
-def test_settings_that_cannot_answer_are_refused_before_anything_runs(conf, override, said):
+def test_settings_that_cannot_answer_are_refused_before_anything_runs(override, said):
     with pytest.raises(ConfigError, match=f"(?s){said}.*Fix:"):
-        variants(conf, "mine", (override,))
+        variants(CONF, "smoke", ("experiment.systems=[rag_zsum]", "experiment.axes={}", override))
     answer = compose.option(CONF, "answer", "default")
     assert answer_problems(answer, compose.option(CONF, "lm", "smollm2")) == []
-
-
-@pytest.fixture(scope="module")
-def conf(tmp_path_factory) -> Path:
-    conf = shutil.copytree(CONF, tmp_path_factory.mktemp("mine") / "conf")
-    text = "title: T\ndatasets: [toy_documents]\nsystems: [rag_zsum]\naxes: {}\nexclude: []\n"
-    (conf / "experiment/mine.yaml").write_text(text)
-    return conf
 
 
 def test_a_reply_without_end_is_given_up_in_time_and_in_size(tmp_path):

@@ -19,26 +19,20 @@ from secateur.planning.plan import variants
 trec = importlib.import_module("secateur.ranking.scorers.import")
 QUESTIONS = pl.DataFrame({"question_id": ["q1", "q2"], "group_id": ["g1", "g2"]})
 PASSAGES = pl.DataFrame({"passage_id": ["p1", "p2", "p3"], "group_id": ["g1", "g1", "g2"]})
-TEXTS = {"p1": "Acme bought Bolt.", "p2": "Bolt makes nuts and bolts.", "p3": "Hello there, all of you."}
-SPOKEN = {"p3": "Ann"}
-KNOWN = reference_of(
-    QUESTIONS,
-    PASSAGES.with_columns(
-        doc_id="group_id",
-        position=pl.int_range(3),
-        text=pl.col("passage_id").replace(TEXTS),
-        speaker=pl.col("passage_id").replace_strict(SPOKEN, default=None),
-        date=pl.lit(None, pl.String),
-        title=pl.lit("Firms"),
-    ),
+TEXTS = PASSAGES.with_columns(
+    doc_id="group_id",
+    position=pl.int_range(3),
+    text=pl.Series(["Acme bought Bolt.", "Bolt makes nuts and bolts.", "Hello there, all of you."]),
+    speaker=pl.Series([None, None, "Ann"]),
+    date=pl.lit(None, pl.String),
+    title=pl.lit("Firms"),
 )
+KNOWN = reference_of(QUESTIONS, TEXTS)
+TWO = "Acme bought Bolt.\nBolt makes nuts and bolts."
 
 
 def count(texts):
     return np.array([len(text.split()) for text in texts])
-
-
-# --- a TREC run ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -56,7 +50,6 @@ def run_of(tmp_path):
     ("line", "said"),
     [
         ("q1 Q0 p1 1 2.5", "line 2: 5 fields, a run has 6"),
-        ("q1 Q0 p1 1 2.5 my run", "line 2: 7 fields, a run has 6"),
         ("q1 Q0 p1 1 high mine", "line 2: score 'high' is no number"),
         ("q1 Q0 p1 1 1_0 mine", "line 2: score '1_0' is no number"),
         ("q1 Q0 p1 1 nan mine", "line 2: score nan is not finite"),
@@ -99,9 +92,6 @@ def test_one_score_for_all_passages_of_a_question_is_warned_of(run_of, lines, co
     assert all(text.startswith(f"in {count} of 2 questions all passages have one score") for text in warnings)
 
 
-# --- contexts --------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def rows_of(tmp_path):
     """A function that reads lines: (question, place, passage, whole, text, tokens) of each row."""
@@ -128,12 +118,10 @@ def test_a_passage_is_found_in_a_text_with_and_without_its_id(rows_of):
 
 def test_a_text_is_cut_at_its_passages_and_gives_itself_when_joined(rows_of):
     text = "Facts:\n\nAcme bought Bolt.\n[2] It said: “Bolt makes nuts and bolts.”  And more"
-    rows = rows_of(line(text=text))
-    assert [row[2] for row in rows] == [None, "p1", None, "p2", None]
-    assert "".join(row[4] for row in rows) == text
-    parts = rows_of(line(text=text.split("\n\n")))
-    assert [row[2] for row in parts] == [None, "p1", None, "p2", None]
-    assert "".join(row[4] for row in parts) == text.replace("\n\n", "\n")
+    for given, joined in ((text, text), (text.split("\n\n"), text.replace("\n\n", "\n"))):
+        rows = rows_of(line(text=given))
+        assert [row[2] for row in rows] == [None, "p1", None, "p2", None]
+        assert "".join(row[4] for row in rows) == joined
 
 
 @pytest.mark.parametrize(
@@ -152,16 +140,15 @@ def test_several_passages_for_one_text_and_a_budget_are_told_of(rows_of):
 
 
 def test_a_context_beyond_the_window_is_its_last_tokens_and_no_longer_whole(rows_of):
-    text = line(text="Acme bought Bolt.\nBolt makes nuts and bolts.")
-    first, last = rows_of(text, window=6)
+    first, last = rows_of(line(text=TWO), window=6)
     assert first[2:5] == ("p1", False, "Bolt.\n")
     assert last[2:5] == ("p2", True, "Bolt makes nuts and bolts.")
-    assert [row[4] for row in rows_of(text, window=2)] == ["and bolts."]
+    assert [row[4] for row in rows_of(line(text=TWO), window=2)] == ["and bolts."]
 
 
 def test_a_context_is_packed_to_the_tokens_of_another_system_and_left_alone_where_it_fits(rows_of):
-    text = line(text="Acme bought Bolt.\nBolt makes nuts and bolts.")
-    assert [row[4] for row in rows_of(text, lengths={"q1": 8})] == ["Acme bought Bolt.\n", "Bolt makes nuts and bolts."]
+    text = line(text=TWO)
+    assert [row[4] for row in rows_of(text, lengths={"q1": 8})] == TWO.splitlines(keepends=True)
     assert [(row[4], row[5]) for row in rows_of(text, lengths={"q1": 7})] == [("Acme bought Bolt.\n", 3)]
     assert rows_of(text, lengths={"q1": 0}) == [("q1", 0, None, False, "", 0)]
     assert rows_of(text, lengths={"q2": 8}) == []
@@ -184,11 +171,11 @@ def test_of_a_rewritten_text_that_is_longer_than_another_systems_the_beginning_i
         (line(text=3), "line 2: text must be a text, or a list of them, found 3"),
         (line(text=["a", 3]), "line 2: text must be a text, or a list of them"),
         (line(passages="p1"), "line 2: passages must be a list of passage ids, or null, found 'p1'"),
-        (line(budget=0), "line 2: budget must be a number of tokens of at least 1, or null, found 0"),
+        (line(budget=0), "line 2: budget must be a number of tokens"),
         (line(budget=True), "line 2: budget must be a number of tokens"),
         (line(passage=["p1"]), "line 2: unknown key 'passage'; did you mean 'passages'?"),
         (line(question_id="q7"), "line 2: unknown question 'q7'; did you mean 'q"),
-        (line(text="A\0c"), r"line 2: text holds NUL characters (\u0000): save UTF-16 as UTF-8, or remove them"),
+        (line(text="A\0c"), "line 2: text holds NUL characters"),
         (line(text=["Ann.", "A\0c"]), "line 2: text holds NUL characters"),
         (line(question_id="q2", passages=["p8"]), "line 2: passage 'p8' does not resolve"),
         (line(question_id="q2", text=["a", "b"], passages=["p1"]), "line 2: text has 2 parts, passages names 1"),
@@ -214,21 +201,17 @@ def test_contexts_of_questions_that_a_limit_leaves_out_are_ignored(rows_of):
         rows_of(lines[1], known=first)
 
 
-# --- through Snakemake -------------------------------------------------------------------------------
-
 EXPERIMENT = "title: T\ndatasets: [toy_documents_smoke]\nsystems: [mine]\naxes: {}\nexclude: []\n"
 SYSTEM = "defaults: [_default, _self_]\n"
 RANKERS = "defaults: [sentences, _self_]\nscorers: {mine: {kind: import, run: mine.run}}\n"
 FOLDER = "results/toy_documents_smoke/toy_documents_smoke"
 
 
-def write(project, system: str, **files: str) -> None:
-    """One system as an experiment, and files beside it."""
+def write(project, system: str) -> None:
+    """An experiment of one system."""
     options = {"experiment": EXPERIMENT, "system": SYSTEM + system, "rankers": RANKERS}
     for group, text in options.items():
         (project.root / f"conf/{group}/mine.yaml").write_text(text)
-    for name, text in files.items():
-        (project.root / name.replace("_", ".")).write_text(text)
 
 
 def run(project, *args: str) -> tuple[str, int]:
@@ -260,8 +243,10 @@ def test_a_run_has_no_order_that_its_ranker_is_not_made_in(project):
 
 @pytest.mark.slow
 def test_bad_contexts_and_a_bad_run_end_their_jobs_and_leave_nothing(project):
+    write(project, "contexts: mine.jsonl\n")
     bad = '{"question_id": "doc-q01"}\n{"question_id": "doc-q77", "text": "Yes."}\n'
-    write(project, "contexts: mine.jsonl\n", mine_jsonl=bad, mine_run="q Q0 p\n")
+    (project.root / "mine.jsonl").write_text(bad)
+    (project.root / "mine.run").write_text("q Q0 p\n")
     contexts = f"{FOLDER}/contexts/imported/mine.blind/imported/none/text/default.smollm2/contexts.parquet"
     text, _ = run(project, "--keep-going", contexts, f"{FOLDER}/rankings/lexical/minilm.mine/rankings.parquet")
     assert "mine.jsonl: 2 problems; line 1: text is missing; line 2: unknown question 'doc-q77'" in text

@@ -40,12 +40,11 @@ class Judging(Server):
 
 
 def letters(texts):
-    """Texts as vectors by their letters."""
     counts = np.array([[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts], float)
     return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
 
-LETTERS = SimpleNamespace(embed=letters)
+LETTERS = SimpleNamespace(embed=letters)  # texts as vectors
 
 
 def job_of(folder, url: str) -> Job:
@@ -142,28 +141,28 @@ def test_the_embedded_model_says_over_a_socket_what_it_says_in_process(tmp_path,
 )
 def test_settings_that_cannot_judge_are_refused(overrides, said):
     assert said in "; ".join(judge_problems(compose.option(CONF, "judge", "smollm2", tuple(overrides))))
-    for name in ("smollm2", "endpoint"):
-        assert judge_problems(compose.option(CONF, "judge", name)) == []
+    assert judge_problems(compose.option(CONF, "judge", "smollm2")) == []
+    assert judge_problems(compose.option(CONF, "judge", "endpoint")) == []
 
 
-def test_an_answer_is_judged_against_the_gold_answer_that_it_meets_best():
-    items = {"q1": Item("Where?", "It is Oslo.", "It is Norway.", "", ()), "q2": Item("Who?", "Ann.", "Bob.", "", ())}
-    questions = pl.DataFrame({"question_id": ["q1", "q2"], "aliases": [["It is far.", "It is Oslo."], None]})
-    best = judge_answers._judgements(
-        judge_answers._golds(items, questions), lambda prompts: [*map(ruled, prompts)], LETTERS
-    )
-    assert [best[q][0].gold for q in items] == ["It is Oslo.", "Bob."]
-    assert [best[q][1].facts for q in items] == [1.0, 0.0]
-
-
-def test_of_gold_answers_that_meet_equally_much_the_nearest_counts_and_an_unread_verdict_last():
-    items = {"q1": Item("Who?", "Anna.", "Bob.", "", ()), "q2": Item("Who?", "Anna.", "Unread.", "", ())}
-    questions = pl.DataFrame({"question_id": ["q1", "q2"], "aliases": [["Hanna.", "Zoe."], ["Bob."]]})
+def test_an_answer_is_judged_against_the_gold_answer_that_it_meets_best_and_an_unread_verdict_counts_last():
+    golds = {
+        "met": ["It is Norway.", "It is far.", "It is Oslo."],
+        "alone": ["Ann."],
+        "near": ["Bob.", "Is Oslo it?", "Zoe."],  # none is met: the nearest counts
+        "unread": ["Unread.", "Bob."],
+    }
+    items = {name: Item("Where?", "It is Oslo.", first, "", ()) for name, (first, *_) in golds.items()}
+    questions = pl.DataFrame({"question_id": [*golds], "aliases": [own or None for _, *own in golds.values()]})
 
     def ask(prompts):
         return ["?" if "Unread" in prompt and "Statements:" in prompt else ruled(prompt) for prompt in prompts]
 
     best = judge_answers._judgements(judge_answers._golds(items, questions), ask, LETTERS)
-    assert [best[q][0].gold for q in items] == ["Hanna.", "Bob."]
-    assert [best[q][1].facts for q in items] == [0, 0]
-    assert best["q1"][2] > 0.9
+    assert {name: (item.gold, judgement.facts) for name, (item, judgement, _) in best.items()} == {
+        "met": ("It is Oslo.", 1),
+        "alone": ("Ann.", 0),
+        "near": ("Is Oslo it?", 0),
+        "unread": ("Bob.", 0),
+    }
+    assert best["near"][2] > 0.9

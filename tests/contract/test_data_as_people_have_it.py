@@ -7,20 +7,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.support.loaded import conform, holders, lines
+from tests.support.project import ROOT
 
 from secateur.config.compose import option
 from secateur.core.errors import SecateurError
 from secateur.datasets.corpus_warnings import corpus_warnings
 from secateur.datasets.loaders import load_corpus, load_questions
-from secateur.datasets.reading import parse_json, read_text
+from secateur.datasets.reading import read_text
 from secateur.datasets.schema import Questions, evidence_frame, limit_questions, passages_frame, questions_frame
 from secateur.evaluation.answers import answer_scores
 
-CONF = Path(__file__).parents[2] / "conf"
-
-
-# --- tables ----------------------------------------------------------------------------------------
-
+CONF = ROOT / "conf"
 PASSAGES = {"id": "id", "text": "text"}
 ASKS = {"id": "id", "question": "q", "answer": "a", "evidence": "ev"}
 MANY = 200  # rows, more than a reader of tables looks at to guess types
@@ -54,21 +51,15 @@ def texts(tmp_path) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "names", [["007", "7"], ["1.10", "1.1"], [*map(str, range(MANY)), "12a"], ["1e5", "100000"], ["NA", "null", "true"]]
+    "cells", [["007", "7"], ["1.10", "1.1"], [*map(str, range(MANY)), "12a"], ["1e5", "100000"], ["NA", "null", "true"]]
 )
-def test_an_id_of_a_csv_file_is_the_text_that_stands_there(tmp_path, names):
+def test_an_id_and_an_answer_of_a_csv_file_are_the_texts_that_stand_there(tmp_path, texts, cells):
     for ending in (".csv", ".csv.gz"):
-        path = table(tmp_path / f"c{ending}", "id,text\n" + "".join(f"{name},{name}\n" for name in names))
-        assert corpus(path).select("passage_id", "text").rows() == [(name, name) for name in names]
-
-
-@pytest.mark.parametrize(
-    "answers", [["true", "false"], ["yes", "no"], ["1984", "0.50"], [*map(str, range(MANY)), "Rowan"]]
-)
-def test_an_answer_of_a_csv_file_is_the_text_that_stands_there(tmp_path, texts, answers):
-    rows = "".join(f"q{n},Is it?,{answer},7,1\n" for n, answer in enumerate(answers))
+        path = table(tmp_path / f"c{ending}", "id,text\n" + "".join(f"{cell},{cell}\n" for cell in cells))
+        assert corpus(path).select("passage_id", "text").rows() == [(cell, cell) for cell in cells]
+    rows = "".join(f"q{n},Is it?,{cell},7,1\n" for n, cell in enumerate(cells))
     found = asked(table(tmp_path / "q.csv", f"id,q,a,ev,grade\n{rows}"), texts, **ASKS, grades="grade")
-    assert found.questions["answer"].to_list() == answers
+    assert found.questions["answer"].to_list() == cells
     assert set(found.evidence.select("passage_id", "grade").rows()) == {("7", 1)}
 
 
@@ -134,8 +125,6 @@ def test_a_field_of_the_objects_of_a_list_is_named(tmp_path, ending):
         corpus(path, text="paragraphs.text")
 
 
-# --- NUL characters, as of UTF-16 ---------------------------------------------------------------------
-
 NUL = r"text holds NUL characters \(\\u0000\): save UTF-16 as UTF-8, or remove them"
 
 
@@ -165,9 +154,6 @@ def test_a_nul_in_a_text_of_json_names_its_line_and_one_under_an_unread_key_is_l
     pl.DataFrame({"id": ["a"], "text": ["A\0"]}).write_parquet(tmp_path / "c.parquet")
     with pytest.raises(SecateurError, match=rf"c.parquet row 0: {NUL}"):
         corpus(tmp_path / "c.parquet")
-
-
-# --- warnings of a corpus --------------------------------------------------------------------------
 
 
 def warned(dates=(None,), docs="d", groups=("all",), speakers=("Ann",), head="order") -> list[str]:
@@ -223,9 +209,6 @@ def test_a_few_passages_without_a_speaker_are_told(lacking, count, told):
     assert all(text.startswith(said) for text in found)
 
 
-# --- several answers -------------------------------------------------------------------------------
-
-
 def test_an_answer_scores_the_best_of_all_gold_answers():
     scores = answer_scores("Stanley Hall", "G. Stanley Hall", ["Hall", "the Stanley Hall"])
     assert [scores[name] for name in ("token_f1", "exact_match", "typed_match")] == [1, 1, 1]
@@ -241,13 +224,10 @@ def test_an_answer_scores_the_best_of_all_gold_answers():
         ({"answer": "NO", "answer_aliases": ["Norway", "NO", ""]}, "NO", ["Norway"]),
         ({"answer": [1968, "in 1968"]}, "1968", ["in 1968"]),
         ({"answer": None, "answer_aliases": ["Norway"]}, "Norway", None),
-        ({"answer": []}, None, None),
-        ({"answer": "", "answer_aliases": ["Paris"]}, "Paris", None),
-        *(({"answer": blank}, None, None) for blank in ("", " \t", [""], ["", " "])),
+        *(({"answer": blank}, None, None) for blank in ([], "", " \t", ["", " "])),
         ({"answer": " ", "answer_aliases": ["", 7, "Paris"]}, "7", ["Paris"]),
         ({"answer": ["", "Paris"], "answer_aliases": [""]}, "Paris", None),
         ({"answer": 0, "answer_aliases": ["none"]}, "0", ["none"]),
-        ({"answer": "", "answer_aliases": [""]}, None, None),
         ({"answer": 0, "answer_aliases": None}, "0", None),
     ],
 )
@@ -257,8 +237,6 @@ def test_all_gold_answers_of_a_question_are_kept(tmp_path, texts, given, answer,
     for found in (folder(tmp_path, row), asked(path, texts, **{key: key for key in row})):
         assert found.questions.select("answer", "aliases").rows() == [(answer, aliases)]
 
-
-# --- dialogues -------------------------------------------------------------------------------------
 
 HISTORY = {"question_id": "a1", "question_type": "multi-session", "question": "What do I row?"}
 HISTORY |= {"answer": "a skiff", "question_date": "2023/05/30 (Tue) 23:40", "haystack_session_ids": ["s1"]}
@@ -298,17 +276,11 @@ def test_a_session_of_locomo_that_is_no_json_is_refused(tmp_path, twice):
         load_corpus("locomo", {"conversations": table(tmp_path / "x.json", text)})
 
 
-# --- samples and options -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("count", [1, 3, 4, 7, 100])
 def test_a_limit_takes_questions_of_every_group_in_turn(count):
     sizes = {"a": 20, "b": 20, "c": 1}
-    rows = [
-        {"question_id": f"{group}{n}", "group_id": group, "split": "test"}
-        for group, size in sizes.items()
-        for n in range(size)
-    ]
+    groups = [(group, n) for group, size in sizes.items() for n in range(size)]
+    rows = [{"question_id": f"{group}{n}", "group_id": group, "split": "test"} for group, n in groups]
     whole = Questions(questions_frame(rows), evidence_frame([]), {})
     found = [set(limit_questions(whole, split, count).questions["question_id"]) for split in ("test", "all")]
     assert found[0] == found[1]
@@ -341,12 +313,3 @@ def test_a_mapping_replaces_at_any_depth_and_a_key_of_it_joins():
     assert option(CONF, "dataset", "locomo", ("dataset.first.F3=3",)).first == {"F20": 20, "F10": 10, "F5": 5, "F3": 3}
     found = option(CONF, "corpus", "2wikimultihopqa", ("corpus.format={kind: hotpotqa, titles: false}",))
     assert found.format == {"kind": "hotpotqa", "titles": False}
-
-
-@pytest.mark.parametrize("text", ["NaN", '{"a": 1, "a": 1}', "123456789012345678901234567890", '"\\ud800"'])
-def test_json_is_strict_where_nobody_asks_for_less(text):
-    with pytest.raises(ValueError, match=r"not JSON|twice|64 bits|surrogate"):
-        parse_json(text)
-    assert parse_json(f"[{text}, 1]", lenient=True)[1] == 1
-    with pytest.raises(ValueError, match=r"Expecting|Extra"):
-        parse_json(text + "]", lenient=True)

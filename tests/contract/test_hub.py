@@ -15,6 +15,7 @@ from secateur.models.hub import cached, embedder_folder, fetched, is_hub_id
 from secateur.models.reader import load
 
 NAME = "Tiny/Qwen2.5-tiny"
+GATED = {"X-Error-Code": "GatedRepo"}
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +35,11 @@ def online(folder, tmp_path, monkeypatch):
     with hub({NAME: folder}) as server:
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)  # between attempts
-        for constant, value in {
-            "ENDPOINT": server.url,
-            "HUGGINGFACE_CO_URL_TEMPLATE": server.url + "/{repo_id}/resolve/{revision}/{filename}",
-            "HF_HUB_CACHE": str(tmp_path / "hub"),
-            "HF_HUB_OFFLINE": False,
-        }.items():
-            monkeypatch.setattr(constants, constant, value)
+        address = server.url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "ENDPOINT", server.url)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         close_session()
         yield server
         close_session()
@@ -96,12 +95,8 @@ def test_a_server_needs_a_tokenizer_alone(online):
 @pytest.mark.parametrize(
     ("refusal", "message", "passes"),
     [
-        (
-            (401, {"X-Error-Code": "GatedRepo"}),
-            r"gated; .*HTTP 401.* ask for access at http://.*/Tiny/.*HF_TOKEN",
-            False,
-        ),
-        ((403, {"X-Error-Code": "GatedRepo"}), r"gated; .*HTTP 403.* ask for access at", False),
+        ((401, GATED), "gated; .*HTTP 401.* ask for access at http://.*/Tiny/.*HF_TOKEN", False),
+        ((403, GATED), "gated; .*HTTP 403.* ask for access at", False),
         ((401, {}), "no such model, or it is private.*HF_TOKEN", False),
         ((404, {"X-Error-Code": "RepoNotFound"}), "no such model", False),
         ((429, {"Retry-After": "7"}), r"asks to wait for 7 s \(HTTP 429\)", True),
@@ -116,13 +111,11 @@ def test_a_hub_that_refuses_is_named_with_the_fix(online, refusal, message, pass
 
 
 def test_a_hub_that_may_not_be_asked_or_cannot_be_reached_is_named(online, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(constants, "HF_HUB_OFFLINE", True)
-        with pytest.raises(
-            SecateurError, match=r"the hub is not asked \(HF_HUB_OFFLINE=1\)\. Fix: .* HF_HUB_OFFLINE=0"
-        ):
-            fetched(NAME, "lm.model")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(SecateurError, match=r"the hub is not asked \(HF_HUB_OFFLINE=1\)\. Fix: .* HF_HUB_OFFLINE=0"):
+        fetched(NAME, "lm.model")
     assert online.asked == []
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     online.shutdown()
     online.server_close()
     with pytest.raises(SecateurError, match=r"http://127.*cannot be reached .*Fix: check the network"):

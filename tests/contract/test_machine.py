@@ -31,9 +31,7 @@ from snakemake_executor_plugin_secateur import _Worker
 
 LIMIT = 60  # seconds after which a process of these tests hangs
 
-# --- paths that a shell would take apart ---------------------------------------------------------
-
-ODD = ["my project", "it's", 'a"b', "$HOME", "a;b", "(a)", "Prüfung", "a&b", "two  blanks", "*", "`id`"]
+ODD = ["it's", 'a"b', "$HOME", "a;b", "(a)", "Prüfung", "a&b", "two  blanks", "*", "`id`"]
 
 
 @pytest.fixture
@@ -82,26 +80,24 @@ def test_a_job_on_a_cluster_starts_under_an_environment_of_any_name(tmp_path, mo
     assert of_executors() == "/usr/bin/python3"
 
 
+OVERRIDES = ['lm.model="a b"', "lm.model='it''s'", "eval.budgets=[64,128]", "lm.url=${oc.env:X}"]
+
+
 @pytest.mark.parametrize(
-    "folder",
-    ["/my data", "/it's", '/a"b', "/a #1", "/a: b", "/a'", "/$HOME/`id`", "/back\\slash", "/Prüfung 😀", "/[x", "/-"],
+    "folder", ["/it's", '/a"b', "/a #1", "/a: b", "/$HOME/`id`", "/back\\slash", "/Prüfung 😀", "/[x", "/-"]
 )
-@pytest.mark.parametrize(
-    "override", ['lm.model="a b"', "lm.model='it''s'", "eval.budgets=[64,128]", "lm.url=${oc.env:X}"]
-)
-def test_a_job_on_a_cluster_gets_the_data_and_overrides_of_its_run(quoted, folder, override):
+def test_a_job_on_a_cluster_gets_the_data_and_overrides_of_its_run(quoted, folder):
     """From `secateur run` to the Snakemake in a job, by the shells on the way."""
-    _, *texts = arguments("custom", [override, f"dataset.folder={folder}"])
+    overrides = [*OVERRIDES, f"dataset.folder={folder}"]
+    _, *texts = arguments("custom", overrides)
     config = parse_config(texts)
-    assert config == {"experiment": "custom", "overrides": [override, f"dataset.folder={folder}"]}
+    assert config == {"experiment": "custom", "overrides": overrides}
     print_arguments = f"{shlex.quote(sys.executable)} -c 'import json, sys; print(json.dumps(sys.argv[1:]))'"
     original = lambda self, job: f"{print_arguments} {utils.format_cli_arg('--config', texts)}"  # noqa: E731
     script = executor._in_one_snakemake(original)(SimpleNamespace(), SimpleNamespace(threads=1))
     found = subprocess.run(["sh"], input=script, capture_output=True, text=True, check=True).stdout
     assert parse_config(json.loads(found)[1:]) == config
 
-
-# --- signals -------------------------------------------------------------------------------------
 
 # Snakemake, which upon SIGINT waits for its jobs; a job that says how it ended; one that does not listen.
 DRIVER = """
@@ -179,12 +175,10 @@ def test_jobs_of_another_run_in_the_folder_go_on(folder):
 
 
 @pytest.fixture
-def in_background():
+def in_background(folder):
     """What a process is given that a shell starts in the background: SIGINT ignored, SIGHUP not, also under nohup."""
-    before = {n: signal.signal(n, to) for n, to in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGHUP, signal.SIG_DFL))}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -203,9 +197,6 @@ def test_a_signal_to_a_run_ends_it_with_its_jobs(folder, in_background, number, 
     assert run.returncode == running.INTERRUPTED, errors
     assert "interrupted; finished jobs are kept" in errors
     assert (folder / "ended").exists()
-
-
-# --- two runs in one folder ----------------------------------------------------------------------
 
 
 def test_a_second_run_leaves_the_log_of_the_first_alone_and_without_locks_there_is_one(folder, monkeypatch):
@@ -265,8 +256,6 @@ def test_doctor_tells_the_lock_of_a_run_from_one_that_was_left(folder, monkeypat
     assert (name, ok) == ("lock", passed)
     assert text in said
 
-
-# --- processes that run stage after stage ----------------------------------------------------------
 
 STAGE = """
 import os, signal, sys, time

@@ -15,8 +15,6 @@ from secateur.models.network import through
 
 pytestmark = pytest.mark.usefixtures("bare")
 
-# --- waits ---------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("value", ["0.4", ".3", "4e-1"])
 def test_a_fraction_of_a_second_is_waited(tmp_path, value, monkeypatch):
@@ -38,9 +36,6 @@ def test_a_wait_is_a_number_of_seconds_or_a_date_and_anything_else_is_none():
         assert retry_after(value) == 0, value
 
 
-# --- the machine around it -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -50,9 +45,7 @@ def test_a_wait_is_a_number_of_seconds_or_a_date_and_anything_else_is_none():
         ("HTTPS_PROXY", "http://127.0.0.1:no"),
         ("NO_PROXY", "localhost,[::1]"),
         ("no_proxy", "127.0.0.1,::1/128"),
-        ("SSL_CERT_FILE", "/nonexistent/ca.pem"),
-        ("SSL_CERT_FILE", __file__),
-        ("SSL_CERT_FILE", "/"),
+        *(("SSL_CERT_FILE", path) for path in ("/nonexistent/ca.pem", __file__, "/")),
     ],
 )
 def test_a_variable_that_cannot_be_used_is_named(tmp_path, monkeypatch, name, value):

@@ -7,6 +7,7 @@ from scripts import answer_questions, evaluate_answers, judge_answers
 from test_bad_input_answers import CONF, PROMPTS, ROWS, job_of, remote, replied, staged
 from test_bad_input_judges import Judging, figures
 from test_bad_input_judges import job_of as judging_job
+from test_replies import THOUGHT
 from tests.support.answer_server import answering
 from tests.support.converted import linked
 from tests.support.loopback import running
@@ -22,21 +23,17 @@ from secateur.models.refusals import refusal
 from secateur.stage.contract import run_stage
 
 pytestmark = pytest.mark.usefixtures("bare")
-THOUGHT = "The mill.\n\nWho runs it? 1 | Ann | maybe | Carl\n[1]"
 ENDING = {
     "max_tokens": (
-        error("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-              param="max_tokens", code="unsupported_parameter"),
+        error("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", param="max_tokens"),
         r"answer\.parameters=\{max_completion_tokens",
     ),
     "temperature": (
-        error("Unsupported value: 'temperature' does not support 0 with this model.", param="temperature",
-              code="unsupported_value"),
+        error("Unsupported value: 'temperature' does not support 0 with this model.", param="temperature"),
         r"answer\.parameters=\{temperature: null\}",
     ),
     "fastapi's extra": (
-        (422, {}, json.dumps({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not "
-                                          "permitted", "input": {"messages": "too long content filter"}}]})),
+        (422, {}, json.dumps({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "input": "too long"}]})),
         r"answer\.parameters=\{seed: null\}",
     ),
     "without param": (error("Unrecognized request argument supplied: top_k"), r"answer\.parameters=\{top_k: null\}"),
@@ -118,29 +115,19 @@ def test_the_scores_of_a_refused_prompt_are_missing(tmp_path, fresh_cache):
     assert (values["q1", "token_f1"], values["q2", "token_f1"]) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (None, "content_filter"),
-        ("", "SAFETY"),
-        (f"<think>{THOUGHT}</think>\n", "refusal"),
-        (f"<think>{THOUGHT}", "sensitive"),
-    ],
-)
-def test_a_filtered_reply_fails_its_prompt(tmp_path, content, reason):
+FILTERED_OUT = {
+    "content_filter": None,
+    "content_filter: SAFETY": "",
+    "SAFETY": "",
+    "refusal": f"<think>{THOUGHT}</think>\n",
+    "sensitive": f"<think>{THOUGHT}",
+}
+
+
+@pytest.mark.parametrize(("reason", "content"), FILTERED_OUT.items())
+def test_a_filtered_reply_fails_its_prompt(tmp_path, reason, content):
     (answer,) = replied(tmp_path, {"message": {"content": content}, "finish_reason": reason})
     assert (answer.text, answer.stopped, answer.problem) == ("", "failed", "the reply was filtered")
-
-
-def test_a_filtered_reply_of_an_earlier_version_is_asked_again(tmp_path):
-    with answering() as server:
-        model = remote(server, tmp_path)
-        model(PROMPTS[:1])
-        (path,) = tmp_path.rglob("*.json")
-        kept = json.loads(path.read_text().partition("\n")[2])
-        model._replies.put(path.stem, kept | {"text": "", "stopped": "filtered"})
-        assert model(PROMPTS[:1])[0].text == "What is 0?"
-        assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize("backend", ["chat", "completions"])

@@ -21,9 +21,6 @@ pytestmark = pytest.mark.usefixtures("bare")
 THOUGHT = "The mill.\n\nWho runs it? 1 | Ann | maybe | Carl\n[1]"
 
 
-# --- thoughts ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "form",
     [
@@ -121,21 +118,22 @@ def test_parts_are_joined(tmp_path, content):
     assert replied(tmp_path, {"message": {"content": content}})[0].text == "Rowan Pike."
 
 
-def test_replies_of_earlier_versions_are_read_anew(tmp_path):
+@pytest.mark.parametrize(
+    ("before", "now", "asked"),
+    [
+        ({"text": "<think>The mill.\n\nSo</think>Rowan Pike."}, "Rowan Pike.", 1),
+        ({"text": "", "stopped": "filtered"}, "What is 0?", 2),
+    ],
+)
+def test_replies_of_earlier_versions_are_read_anew_and_filtered_ones_asked_again(tmp_path, before, now, asked):
     """Raw texts are cached, so what was once taken for an answer is not."""
     with answering() as server:
-        server.script.append({"message": {"content": "The mill.\n\nSo"}})
         model = remote(server, tmp_path)
         model(PROMPTS[:1])
         (path,) = tmp_path.rglob("*.json")
-        kept = json.loads(path.read_text().partition("\n")[2])
-        path.unlink()
-        model._replies.put(path.stem, kept | {"text": "<think>The mill.\n\nSo</think>Rowan Pike."})
-        assert model(PROMPTS[:1])[0].text == "Rowan Pike."
-        assert len(server.asked) == 1
-
-
-# --- parameters ----------------------------------------------------------------------------------
+        model._replies.put(path.stem, json.loads(path.read_text().partition("\n")[2]) | before)
+        assert model(PROMPTS[:1])[0].text == now
+        assert len(server.asked) == asked
 
 
 class Gpt5(Server):
@@ -166,7 +164,7 @@ def test_parameters_are_sent_and_null_leaves_one_out(tmp_path):
 
 def test_parameters_reach_the_extraction(tmp_path):
     more = {"parameters": {"max_completion_tokens": 9, "temperature": None}, "template": {"enable_thinking": False}}
-    with running(Gpt5(None)) as server:
+    with answering() as server:
         server.script.append({"message": {"content": "1 | Ann | met | Bob"}})
         front = extractor(server, tmp_path, **more)
         front(["Ann met Bob."], None)
@@ -188,9 +186,6 @@ def test_parameters_that_change_what_is_asked_are_refused(overrides, problem):
     assert problem in "; ".join(answer_problems(answer, compose.option(CONF, "lm", "smollm2")))
     judge = compose.option(CONF, "judge", "smollm2", ("judge.parameters={seed: 1}",))
     assert "judge.parameters does not belong to backend lm" in judge_problems(judge)
-
-
-# --- extraction ----------------------------------------------------------------------------------
 
 
 def extractor(server, cache, **more) -> FrontEnd:
@@ -256,9 +251,6 @@ def test_a_fact_about_a_mark_is_a_fact(reply, tails):
     assert malformed == 0
 
 
-# --- peers ---------------------------------------------------------------------------------------
-
-
 def peer(server, cache, **more):
     """A function that sends a peer's request and gives the text of the reply."""
     service = SimpleNamespace(url=server.url, model="m", timeout=5.0, delays=(), max_wait=0, **more)
@@ -289,9 +281,8 @@ def test_a_peer_gets_replies_without_thoughts_and_none_of_a_refused_prompt(tmp_p
 def test_a_peers_filtered_reply_is_no_empty_text_and_is_not_stored(tmp_path, filtered):
     with answering() as server:
         reply, asked = peer(server, tmp_path), body("What is 0?")
-        server.script.append(
-            {"message": {"content": filtered}, "finish_reason": "content_filter" if not filtered else "safety"}
-        )
+        why = "safety" if filtered else "content_filter"
+        server.script.append({"message": {"content": filtered}, "finish_reason": why})
         with pytest.raises(Unanswered, match="the reply was filtered"):
             reply(None, asked)
         assert not list(tmp_path.rglob("*.json"))

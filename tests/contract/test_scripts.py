@@ -1,6 +1,5 @@
 """Ten sentences in each of six scripts go from a folder of the user's to rankings, evidence and answers."""
 
-import json
 import logging
 import re
 import unicodedata
@@ -9,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scripts import prepare_corpus
+from tests.support.loaded import lines
 from tests.support.ranked import ranked, ranking_context
 from tests.support.scripts import SCRIPTS
 
@@ -57,9 +57,8 @@ def folder(tmp_path, script):
     passages = [{"id": f"p{n}", "text": text} for n, (text, _, _) in enumerate(sentences(script.text))]
     question = {"id": "q", "question": script.question, "answer": script.answer}
     question["evidence_text"] = [unicodedata.normalize("NFD", script.quotation)]
-    for name, objects in (("passages", passages), ("questions", [question])):
-        lines = [json.dumps(each, ensure_ascii=False) for each in objects]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    (tmp_path / "passages.jsonl").write_text(lines(passages), "utf-8")
+    (tmp_path / "questions.jsonl").write_text(lines([question]), "utf-8")
     return tmp_path
 
 
@@ -76,14 +75,13 @@ def test_a_text_has_ten_sentences_and_a_quotation_in_other_code_points_finds_its
     assert questions.counts["evidence_unresolved"] == 0
 
 
-@pytest.mark.parametrize("name", RANKERS)
-def test_a_ranker_of_words_finds_the_sentence_that_answers(script, loaded, name, monkeypatch, tmp_path):
+def test_every_ranker_of_words_finds_the_sentence_that_answers(script, loaded, monkeypatch, tmp_path):
     passages, questions = loaded
     embedder = SimpleNamespace(embed=alike, embed_tokens=None, tell_split=lambda *_: None)
     monkeypatch.setattr("secateur.ranking.rank.Embedder", lambda *_: embedder)
     ctx = ranking_context(tmp_path)
-    rankings = ranked(ctx, {name: RANKERS[name]}, passages, questions.questions)
-    assert rankings.sort("rank")["passage_id"][0] == f"p{script.gold}"
+    best = ranked(ctx, RANKERS, passages, questions.questions).filter(rank=0)
+    assert dict(best.select("scorer", "passage_id").iter_rows()) == dict.fromkeys(RANKERS, f"p{script.gold}")
     assert ctx.counts == {}
 
 
@@ -136,9 +134,6 @@ def test_a_memory_of_texts_finds_and_tells(caplog):
     assert "outside Latin" in caplog.text
     with pytest.raises(SecateurError, match="openie parses English"):
         secateur.Memory("beam").index({"village": script.text})
-
-
-# --- neighbours ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -57,26 +57,25 @@ def test_aliases_differ_in_numbers_between_characters_and_acronyms_of_other_capi
     assert found == {"ООН": "Организация Объединённых Наций", "DSA": "Digital Services Act"}
 
 
-EDGES = [
-    ("云岭茶厂", "周敏", "云岭茶厂由周敏创办"),
-    ("मीरा", "राम", "मीरा ने राम को देखा"),
-    ("E\u0301va", "Łódź", "Éva lives in Łódź"),
-]
-
-
-@pytest.mark.parametrize(("source", "target", "description"), EDGES)
-def test_an_imported_graph_finds_its_sentence(source, target, description):
-    passages = pl.DataFrame(
-        {"passage_id": ["a", "b"], "text": [unicodedata.normalize("NFC", f"{description}。"), "茶厂在河边。"]}
-    )
-    chunk = f"前言。{description}。茶厂在河边。"
-    assert imported.passages_of_chunks({"c": chunk}, passages) == {"c": [0, 1]}
+@pytest.mark.parametrize(
+    ("source", "relation", "target", "description"),
+    [
+        ("云岭茶厂", "由", "周敏", "云岭茶厂由周敏创办"),
+        ("मीरा", "ने", "राम", "मीरा ने राम को देखा"),
+        ("E\u0301va", "lives in", "Łódź", "Éva lives in Łódź"),
+    ],
+)
+def test_an_imported_graph_finds_its_sentence(source, relation, target, description):
+    texts = [unicodedata.normalize("NFC", f"{description}。"), "茶厂在河边。"]
+    passages = pl.DataFrame({"passage_id": ["a", "b"], "text": texts})
+    assert imported.passages_of_chunks({"c": f"前言。{description}。茶厂在河边。"}, passages) == {"c": [0, 1]}
     assert imported.best_passage(f"{source} {target} {description}", [0, 1], passages) == "a"
     edge = imported.Edge(source, target, "keyword", (description,), ("c",))
-    head, relation, tail = imported._fact(edge, description)
-    assert (head, tail) == (source, target)
-    assert relation == {"云岭茶厂": "由", "मीरा": "ने"}.get(source, "lives in")
-    assert imported._match("राम", "रामायण") is None  # a name is no part of a longer word
+    assert imported._fact(edge, description) == (source, relation, target)
+
+
+def test_a_name_is_no_part_of_a_longer_word():
+    assert imported._match("राम", "रामायण") is None
     assert imported._match("Ан", "Анна") is None
     assert imported._match("茶厂", "云岭茶厂由").span() == (2, 4)
 

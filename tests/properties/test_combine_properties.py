@@ -87,8 +87,6 @@ def test_a_fold_never_sees_its_own_labels(problem, data):
         np.testing.assert_array_equal(before[row_fold == 0], after[row_fold == 0])
 
 
-# --- the stage ---------------------------------------------------------------------------------
-
 SCORES = {"signed": {"kind": "signed"}, "pmi_q": {"kind": "pmi_q"}}
 SPECS = {
     "signed@tau": {"kind": "threshold", "of": "signed"},
@@ -112,9 +110,8 @@ def pools(draw):
     pool, rows, bm25, passages = [], [], [], []
     for q in ("q0", "q1", "q2"):
         names, free = [f"{q}.{n}" for n in range(COUNT)], [True, *draw(st.lists(st.booleans(), min_size=4, max_size=4))]
-        pool += [
-            (q, p, n if n < 5 else None, n < 5 and free[n], 0, n - 5 if n >= 5 else None) for n, p in enumerate(names)
-        ]
+        pool += [(q, p, n, free[n], 0, None) for n, p in enumerate(names[:5])]
+        pool += [(q, p, None, False, 0, n) for n, p in enumerate(names[5:])]
         logs, asked, lexical, aware = (values(draw, COUNT) for _ in range(4))
         rows.append({"question_id": q, "passage_id": None, "answer_logprob": 0.0, "question_logprob": 0.0})
         rows += [
@@ -138,9 +135,8 @@ def pools(draw):
 
 def combined(ecs, *sets) -> dict[str, pl.DataFrame]:
     """What the stage writes of the first data set; the others are those of `rankers.fitted_on`."""
-    cfg = SimpleNamespace(
-        rankers=SimpleNamespace(scores=SCORES, utilities=SPECS), ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2)
-    )
+    rankers = SimpleNamespace(scores=SCORES, utilities=SPECS)
+    cfg = SimpleNamespace(rankers=rankers, ecs=ecs(draws=2), eval=SimpleNamespace(min_clusters=2))
     outputs, each = {}, lambda name: [tables[name] for tables in sets]
     combine_scores.run(cfg, SimpleNamespace(each=each, paths=each), outputs, None)
     return outputs

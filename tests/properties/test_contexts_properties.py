@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from secateur.config import compose, plugins
 from secateur.contexts.assemble import Assembly
 from secateur.contexts.encodings import ENCODINGS, RULES, decode
-from secateur.contexts.piece import Context, Edge, Form, Material, Piece, Query, Ranked, Row, text_of
+from secateur.contexts.piece import Context, Edge, Material, Piece, Query, Ranked, Row, text_of
 from secateur.contexts.table import context_rows, reads, texts
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
@@ -54,8 +54,6 @@ surfaces = surfaces.filter(bool)
 
 @dataclass(frozen=True)
 class Drawn:
-    """A question, the passages of its group with their edges, and a ranking of passages or of single edges."""
-
     asked: Query
     texts: Mapping[str, str]
     edges: Mapping[str, Sequence[Edge]]
@@ -64,25 +62,18 @@ class Drawn:
 
     @property
     def known(self) -> set[tuple[str, str, str]]:
-        """Every triple."""
         return {edge.triple for own in self.edges.values() for edge in own}
 
-    @property
-    def ambiguous(self) -> frozenset[tuple[str, str]]:
-        """(head, "relation tail") that more than one of them reads as."""
-        said = [(h, f"{r} {t}") for h, r, t in self.known]
-        return frozenset(one for one in said if said.count(one) > 1)
-
     def material(self, count: Counter) -> Material:
-        """What forms write from."""
-        return Material(self.texts, count, self.edges, self.ambiguous)
+        said = [(h, f"{r} {t}") for h, r, t in self.known]
+        return Material(self.texts, count, self.edges, frozenset(one for one in said if said.count(one) > 1))
 
 
 @st.composite
-def drawn(draw, most: int = 12) -> Drawn:
-    """A few passages, equal ones among them; an edge may stand in several, and a passage may have none."""
-    pool = draw(st.lists(passages, min_size=1, max_size=most))
-    chosen = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=most))
+def drawn(draw) -> Drawn:
+    """A few passages, equal ones among them, ranked, or their edges; an edge may stand in several passages or in none."""
+    pool = draw(st.lists(passages, min_size=1, max_size=12))
+    chosen = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=12))
     triples = draw(st.lists(st.tuples(surfaces, surfaces, surfaces), min_size=1, max_size=10, unique=True))
     every = [Edge(n, triple) for n, triple in enumerate(triples)]
     names = [f"p{n}" for n in range(len(chosen))]
@@ -90,21 +81,22 @@ def drawn(draw, most: int = 12) -> Drawn:
     ranking = draw(st.permutations(names))
     units = [Ranked(name) for name in ranking]
     if draw(st.booleans()):
-        units = [Ranked(name, edge.edge_id) for name in ranking for edge in own[name]]
-        units = draw(st.permutations(units))
+        units = draw(st.permutations([Ranked(name, edge.edge_id) for name in ranking for edge in own[name]]))
     asked = Query(draw(spoken), tuple(draw(st.lists(st.sampled_from(triples), max_size=2))))
     return Drawn(asked, dict(zip(names, chosen, strict=True)), own, units, {p: n for n, p in enumerate(names)})
 
 
-def form_of(name: str, material: Material) -> Form:
-    """A form with the settings of its option in conf/assembly."""
+def assembled(
+    one: Drawn, count: Counter, name: str, packing: str = "refill", placement: str = "best_first"
+) -> Assembly:
+    """By a form with the settings of its option in conf/assembly."""
     spec = compose.option(CONF, "assembly", f"default+form={name}").form
-    return plugins.load("form", name).form(plugins.settings("form", spec, f"conf/assembly/{name}"), material)
+    own, material = plugins.settings("form", spec, f"conf/assembly/{name}"), one.material(count)
+    return Assembly(plugins.load("form", name).form(own, material), packing, placement, material, one.order)
 
 
-def assembled(one: Drawn, count: Counter, name: str, packing: str, placement: str) -> Assembly:
-    material = one.material(count)
-    return Assembly(form_of(name, material), packing, placement, material, one.order)
+def context_of(assembly: Assembly, one: Drawn, budget: int) -> Context:
+    return assembly.contexts(one.asked, one.ranked, [budget])[budget]
 
 
 def sent(assembly: Assembly, one: Drawn, pieces: Sequence[Piece]) -> list[Row]:
@@ -112,9 +104,9 @@ def sent(assembly: Assembly, one: Drawn, pieces: Sequence[Piece]) -> list[Row]:
     return assembly._rows(one.asked, list(pieces))
 
 
-def size(assembly: Assembly, one: Drawn, pieces: Sequence[Piece], count: Counter) -> int:
+def size(assembly: Assembly, one: Drawn, pieces: Sequence[Piece]) -> int:
     """Tokens of the text that they make, written out."""
-    return int(count([text_of(sent(assembly, one, pieces))])[0]) if pieces else 0
+    return int(assembly.material.count([text_of(sent(assembly, one, pieces))])[0]) if pieces else 0
 
 
 def chosen_of(offered: Sequence[Piece], context: Context) -> list[Piece]:
@@ -130,24 +122,21 @@ def chosen_of(offered: Sequence[Piece], context: Context) -> list[Piece]:
     ]
 
 
-def budget_of(assembly: Assembly, one: Drawn, count: Counter, prefix: int, beside: int) -> int:
+def budget_of(assembly: Assembly, one: Drawn, prefix: int, beside: int) -> int:
     """A budget that some of the best pieces fill exactly, or one token beside it."""
     pieces = assembly.form.pieces(one.asked, one.ranked)
-    return max(1, size(assembly, one, pieces[: prefix % (len(pieces) + 1)], count) + beside)
+    return max(1, size(assembly, one, pieces[: prefix % (len(pieces) + 1)]) + beside)
 
 
 ways = st.tuples(st.sampled_from(FORMS), st.sampled_from(PACKINGS), st.sampled_from(PLACEMENTS))
 near = st.tuples(st.integers(0, 12), st.sampled_from([-1, 0, 1, 7]))
 
 
-# --- budgets ------------------------------------------------------------------------------------------
-
-
 @quick
 @given(one=drawn(), way=ways, near=near)
 def test_no_context_is_longer_than_its_budget_as_it_is_sent(count, one, way, near):
     assembly = assembled(one, count, *way)
-    budgets = sorted({budget_of(assembly, one, count, *near), 1, 40, 300})
+    budgets = sorted({budget_of(assembly, one, *near), 1, 40, 300})
     made = assembly.contexts(one.asked, one.ranked, budgets)
     assert sorted(made) == budgets
     for budget, context in made.items():
@@ -160,10 +149,9 @@ def test_no_context_is_longer_than_its_budget_as_it_is_sent(count, one, way, nea
 def test_a_context_that_is_given_back_is_packed_to_itself(count, one, way, near):
     """So that a row compared with itself, at its own numbers of tokens, differs by exactly nothing."""
     assembly = assembled(one, count, *way)
-    budget = budget_of(assembly, one, count, *near)
-    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
-    again = assembly.contexts(one.asked, one.ranked, [context.tokens])[context.tokens]
-    assert again == context
+    budget = budget_of(assembly, one, *near)
+    context = context_of(assembly, one, budget)
+    assert context_of(assembly, one, context.tokens) == context
 
 
 def asked_twice() -> Drawn:
@@ -180,42 +168,30 @@ def asked_twice() -> Drawn:
 @example(one=asked_twice(), name="matrix", placement="best_first", near=(1, 7))
 def test_refilled_contexts_have_no_room_for_any_piece_that_was_left_out(count, one, name, placement, near):
     assembly = assembled(one, count, name, "refill", placement)
-    budget = budget_of(assembly, one, count, *near)
-    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    budget = budget_of(assembly, one, *near)
+    context = context_of(assembly, one, budget)
     offered = assembly.form.pieces(one.asked, one.ranked)
     chosen = chosen_of(offered, context)
     assert sent(assembly, one, chosen) == context.rows
     for piece in offered:
         if piece not in chosen:
             more = [each for each in offered if each in chosen or each is piece]
-            assert size(assembly, one, more, count) > budget
+            assert size(assembly, one, more) > budget
 
 
-@quick
-@given(one=drawn(), name=st.sampled_from(FORMS), placement=st.sampled_from(PLACEMENTS), near=near)
-def test_contexts_that_stop_are_the_longest_beginning_of_the_ranking_that_fits(count, one, name, placement, near):
-    assembly = assembled(one, count, name, "stop", placement)
-    budget = budget_of(assembly, one, count, *near)
-    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
-    offered = assembly.form.pieces(one.asked, one.ranked)
-    chosen = chosen_of(offered, context)
-    assert chosen == offered[: len(chosen)]
-    assert sent(assembly, one, chosen) == context.rows
-    assert len(chosen) == len(offered) or size(assembly, one, offered[: len(chosen) + 1], count) > budget
-
-
-@quick
+@settings(max_examples=80)
 @given(one=drawn(), way=ways, near=near)
 def test_packing_by_parts_chooses_what_writing_out_every_step_chooses(count, one, way, near):
+    """Contexts that stop are the longest beginning that fits; others go on behind what does not."""
     assembly = assembled(one, count, *way)
-    budget = budget_of(assembly, one, count, *near)
+    budget = budget_of(assembly, one, *near)
     offered, chosen = assembly.form.pieces(one.asked, one.ranked), []
     for piece in offered:
-        if size(assembly, one, [*chosen, piece], count) <= budget:
+        if size(assembly, one, [*chosen, piece]) <= budget:
             chosen.append(piece)
         elif way[1] == "stop":
             break
-    assert assembly.contexts(one.asked, one.ranked, [budget])[budget].rows == sent(assembly, one, chosen)
+    assert context_of(assembly, one, budget).rows == sent(assembly, one, chosen)
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
@@ -232,15 +208,12 @@ def test_what_joins_many_short_passages_is_counted(count, text, packing):
         assert not rest or int(count([longer])[0]) > budget
 
 
-# --- what is sent -------------------------------------------------------------------------------------
-
-
 @quick
 @given(one=drawn(), way=ways, budget=st.sampled_from([20, 60, 200, 10**4]))
 def test_the_table_gives_back_the_text_row_behind_row_and_every_budget_by_itself(count, one, way, budget):
     assembly = assembled(one, count, *way)
     made = assembly.contexts(one.asked, one.ranked, [budget, 2 * budget])
-    assert made[budget] == assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    assert made[budget] == context_of(assembly, one, budget)
     rows = list(context_rows("q", "graph", False, way[0], made))
     table = TABLES["contexts"].frame(rows)
     assert problems(TABLES["contexts"], table) == []
@@ -255,8 +228,7 @@ def test_the_table_gives_back_the_text_row_behind_row_and_every_budget_by_itself
 @quick
 @given(one=drawn(), name=st.sampled_from(SYMBOLS), placement=st.sampled_from(PLACEMENTS))
 def test_every_encoding_decodes_to_the_edges_that_were_chosen(count, one, name, placement):
-    assembly = assembled(one, count, name, "refill", placement)
-    context = assembly.contexts(one.asked, one.ranked, [10**6])[10**6]
+    context = context_of(assembled(one, count, name, "refill", placement), one, 10**6)
     text, ranked = text_of(context.rows), {e.edge_id for u in one.ranked for e in one.material(count).edges_of(u)}
     assert {edge for row in context.rows for edge in row.edge_ids} == ranked
     if not ranked:
@@ -273,20 +245,17 @@ def test_every_encoding_decodes_to_the_edges_that_were_chosen(count, one, name, 
 @quick
 @given(one=drawn(), budget=st.sampled_from([60, 10**4]))
 def test_the_cheapest_encoding_is_no_longer_than_any_other_of_the_same_facts(count, one, budget):
-    assembly = assembled(one, count, "cheapest", "refill", "best_first")
-    context = assembly.contexts(one.asked, one.ranked, [budget])[budget]
+    assembly = assembled(one, count, "cheapest")
+    context = context_of(assembly, one, budget)
     chosen = chosen_of(assembly.form.pieces(one.asked, one.ranked), context)
-    sizes = [size(assembled(one, count, name, "refill", "best_first"), one, chosen, count) for name in ENCODINGS]
-    assert context.tokens == min(sizes)
+    assert context.tokens == min(size(assembled(one, count, name), one, chosen) for name in ENCODINGS)
 
 
 @quick
 @given(one=drawn(), name=st.sampled_from(["whole", "dense"]))
 def test_best_last_is_best_first_turned_round(count, one, name):
-    first, last = (
-        assembled(one, count, name, "refill", placement).contexts(one.asked, one.ranked, [10**6])[10**6]
-        for placement in ("best_first", "best_last")
-    )
+    placed = (assembled(one, count, name, "refill", placement) for placement in ("best_first", "best_last"))
+    first, last = (context_of(assembly, one, 10**6) for assembly in placed)
     said = [[(row.passage_id, row.edge_ids, row.whole) for row in context.rows] for context in (first, last)]
     assert said[0] == said[1][::-1]
     assert sorted(text_of(first.rows).split("\n")) == sorted(text_of(last.rows).split("\n"))
@@ -295,7 +264,7 @@ def test_best_last_is_best_first_turned_round(count, one, name):
 @quick
 @given(one=drawn(), name=st.sampled_from(FORMS), budget=st.sampled_from([60, 10**4]))
 def test_as_written_stands_in_text_order(count, one, name, budget):
-    context = assembled(one, count, name, "refill", "as_written").contexts(one.asked, one.ranked, [budget])[budget]
+    context = context_of(assembled(one, count, name, "refill", "as_written"), one, budget)
     places = [one.order[row.passage_id] for row in context.rows if row.passage_id is not None]
     assert places == sorted(places)
 
@@ -303,13 +272,11 @@ def test_as_written_stands_in_text_order(count, one, name, budget):
 @quick
 @given(one=drawn(), budget=st.sampled_from([60, 10**4]), packing=st.sampled_from(PACKINGS))
 def test_whole_passages_are_word_for_word_and_each_stands_once(count, one, budget, packing):
-    context = assembled(one, count, "whole", packing, "best_first").contexts(one.asked, one.ranked, [budget])[budget]
+    context = context_of(assembled(one, count, "whole", packing), one, budget)
     assert text_of(context.rows) == "\n".join(one.texts[row.passage_id] for row in context.rows)
     assert all(row.whole for row in context.rows)
     assert len({row.passage_id for row in context.rows}) == len(context.rows)
 
-
-# --- a price for tokens -----------------------------------------------------------------------------
 
 shares = st.floats(-0.5, 1, width=32)
 

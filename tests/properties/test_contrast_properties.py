@@ -48,9 +48,8 @@ def test_a_contrast_falls_with_what_the_rival_gains(base, own, rival):
     assert value("signed_contrast", base, own, None) is None
 
 
-WORDS = st.lists(
-    st.sampled_from(["Ann", "Bo", "won", "lost", "4", "six", "bells", "on", "Monday", "the", "ropes"]), max_size=8
-).map(" ".join)
+WORD = st.sampled_from(["Ann", "Bo", "won", "lost", "4", "six", "bells", "on", "Monday", "the", "ropes"])
+WORDS = st.lists(WORD, max_size=8).map(" ".join)
 
 
 @given(WORDS, WORDS.filter(str.strip), WORDS)
@@ -61,28 +60,25 @@ def test_the_words_of_question_and_answer_are_no_rivals_whatever_the_passage(ask
     assert not {word.lower() for word in offered} & {word.lower() for word in f"{asked} {answer}".split()}
 
 
-ROWS = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(KINDS), st.integers(-5, 5)), min_size=1, max_size=40)
+SCORED = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from(KINDS), st.integers(-5, 5).map(float)), min_size=1, max_size=40
+).map(lambda rows: pl.DataFrame(rows, schema=["question_id", "kind", "value"], orient="row"))
 
 
-@given(ROWS)
-def test_a_higher_threshold_never_lets_in_more(rows):
-    found = curve(pl.DataFrame(rows, schema=["question_id", "kind", "value"], orient="row"))
-    assert found.height == (100 * len({kind for _, kind, _ in rows}) if any(r[1] == "random" for r in rows) else 0)
+@given(SCORED)
+def test_a_higher_threshold_never_lets_in_more(frame):
+    found = curve(frame)
+    kinds = frame["kind"].unique().to_list()
+    assert found.height == (100 * len(kinds) if "random" in kinds else 0)
     assert found["value"].is_between(0, 1).all()
-    assert (
-        found.group_by("kind", maintain_order=True).agg(pl.col("value").diff().max().fill_null(0))["value"] <= 0
-    ).all()
+    steps = found.group_by("kind", maintain_order=True).agg(pl.col("value").diff().max().fill_null(0))
+    assert (steps["value"] <= 0).all()
 
 
-@given(ROWS)
-def test_a_curve_knows_scores_by_their_order_alone(rows):
-    frame = pl.DataFrame(rows, schema=["question_id", "kind", "value"], orient="row").with_columns(
-        pl.col("value").cast(pl.Float64)
-    )
+@given(SCORED)
+def test_a_curve_knows_scores_by_their_order_alone(frame):
     chance = frame.filter(kind="random").height
-    at = [
-        n / 100 for n in range(100) if chance and (n * (chance - 1)) % 100 == 0
-    ]  # where a percentile is a score itself
+    at = [n / 100 for n in range(100) if chance and n * (chance - 1) % 100 == 0]  # where a percentile is a score itself
     one, other = (curve(f).filter(pl.col("at").is_in(at)) for f in (frame, frame.with_columns(pl.col("value") ** 3)))
     assert one["value"].to_list() == other["value"].to_list()
 

@@ -3,11 +3,12 @@
 import numpy as np
 import polars as pl
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from secateur.ecs.reading import engine
-from secateur.ecs.reading.pairs import base_readings, pair_rows
+from secateur.ecs.reading.pairs import base_readings, encode, pair_rows
 from secateur.ecs.reading.statistics import divergence, filled, jensen_shannon, lumped
 from secateur.ecs.reading.sweep import statistics
 from secateur.ecs.reading.template import Passage, Question
@@ -62,13 +63,19 @@ def near(ours, expected) -> bool:
     return abs(ours - expected) <= TOLERANCE
 
 
+def rows_of(lm, cfg, questions, passages, pairs):
+    """(question's place, passage's place, statistics) of each pair, and the base."""
+    base = base_readings(lm, cfg, questions)
+    rows = pair_rows(lm, cfg, questions, passages, pairs, base)
+    return [(*pair, row) for pair, row in zip(pairs, rows, strict=True)], base
+
+
 @pytest.mark.parametrize(("kind", "bos"), [("llama", False), ("llama", True), ("mistral", True), ("gemma3_text", True)])
 @SLOW
 @given(data=asked(), layout=LAYOUT, pack=st.integers(16, 200))
 def test_every_statistic_is_that_of_the_sequence_by_itself(tiny_lm, ecs, naive, kind, bos, data, layout, pack):
     (questions, passages, pairs), lm, cfg = data, tiny_lm(kind, bos=bos, pack=pack), ecs(layout=layout)
-    base = base_readings(lm, cfg, questions)
-    for (q, p), row in zip(pairs, pair_rows(lm, cfg, questions, passages, pairs, base), strict=True):
+    for q, p, row in rows_of(lm, cfg, questions, passages, pairs)[0]:
         total, each, ours = alone(lm, naive, questions[q], passages[p], layout)
         _, _, prior = alone(lm, naive, questions[q], None, layout)
         assert row["answer_tokens"] == (len(each) or None)
@@ -87,8 +94,8 @@ def test_an_empty_candidate_is_the_base(tiny_lm, ecs, data, layout):
     questions, _, _ = data
     lm, cfg = tiny_lm(), ecs(layout=layout)
     blank = [Passage("p0", ""), Passage("p1", " \n\t", "Mira", "May")]
-    base, pairs = base_readings(lm, cfg, questions), [(q, p) for q in range(len(questions)) for p in range(2)]
-    for (q, _), row in zip(pairs, pair_rows(lm, cfg, questions, blank, pairs, base), strict=True):
+    rows, base = rows_of(lm, cfg, questions, blank, [(q, p) for q in range(len(questions)) for p in range(2)])
+    for q, _, row in rows:
         assert row["kl"] <= TOLERANCE
         assert row["js"] <= TOLERANCE
         assert row["prompt_tokens"] == base.sequences[q].start
@@ -99,9 +106,8 @@ def test_an_empty_candidate_is_the_base(tiny_lm, ecs, data, layout):
 @SLOW
 @given(data=asked())
 def test_the_questions_probability_is_that_of_its_tokens(tiny_lm, ecs, naive, data):
-    (questions, passages, pairs), lm, cfg = data, tiny_lm(bos=True), ecs()
-    base = base_readings(lm, cfg, questions)
-    for (q, p), row in zip(pairs, pair_rows(lm, cfg, questions, passages, pairs, base), strict=True):
+    (questions, passages, pairs), lm = data, tiny_lm(bos=True)
+    for q, p, row in rows_of(lm, ecs(), questions, passages, pairs)[0]:
         context, _ = texts(questions[q], passages[p], "passage_first")
         found = lm.tokenizer(context, add_special_tokens=False, return_offsets_mapping=True)
         low = context.rindex("Question: ") + len("Question: ")
@@ -114,20 +120,17 @@ def test_the_questions_probability_is_that_of_its_tokens(tiny_lm, ecs, naive, da
         assert near(row["question_logprob"], expected)
 
 
+def strings(names: str, rows: list[tuple]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=dict.fromkeys(names.split(), pl.String), orient="row")
+
+
 @SLOW
 @given(data=asked(), pack=st.integers(16, 200), blocks=st.tuples(st.integers(1, 3), st.integers(1, 4)))
 def test_blocks_and_packs_change_nothing(tiny_lm, ecs, data, pack, blocks):
     questions, passages, _ = data
-    asks = pl.DataFrame(
-        [(q.id, "g", q.text, q.answer) for q in questions],
-        schema=dict.fromkeys(("question_id", "group_id", "text", "answer"), pl.String),
-        orient="row",
-    )
-    shown = pl.DataFrame(
-        [(p.id, "g", p.text, p.speaker, p.date) for p in passages],
-        schema=dict.fromkeys(("passage_id", "group_id", "text", "speaker", "date"), pl.String),
-        orient="row",
-    )
+    asks = strings("question_id group_id text answer", [(q.id, "g", q.text, q.answer) for q in questions])
+    shown = [(p.id, "g", p.text, p.speaker, p.date) for p in passages]
+    shown = strings("passage_id group_id text speaker date", shown)
     key = ["question_id", "passage_id"]
     whole = pl.concat(statistics(tiny_lm(), asks, shown, ecs())).sort(key)
     small = ecs(questions=blocks[0], passages=blocks[1])
@@ -144,27 +147,17 @@ def test_shared_prefixes_are_computed_once(tiny_lm, ecs, data):
     lm, cfg = tiny_lm(), ecs()
     read = []
     inner, lm._forward = lm._forward, lambda s, p, r: read.append(sum(map(len, s))) or inner(s, p, r)
-    sequences = engine_input(lm, cfg, questions, passages, pairs)
+    sequences = encode(lm, cfg, [questions[q] for q, _ in pairs], [[passages[p]] for _, p in pairs])
     list(engine.read(lm, sequences, [p for _, p in pairs], cfg.horizon))
     assert sum(read) == engine.cost(sequences, [p for _, p in pairs])
     assert sum(read) <= sum(len(one.read) for one in sequences)
 
-
-def engine_input(lm, cfg, questions, passages, pairs):
-    from secateur.ecs.reading.pairs import encode
-
-    return encode(lm, cfg, [questions[q] for q, _ in pairs], [[passages[p]] for _, p in pairs])
-
-
-# --- identities ------------------------------------------------------------------------------------
 
 SHAPE = st.tuples(st.integers(2, 300), st.integers(0, 10_000), st.floats(0.1, 6))
 
 
 def distributions(shape):
     """Two random log-distributions over one vocabulary."""
-    import torch
-
     size, seed, spread = shape
     logits = torch.randn(2, size, generator=torch.Generator().manual_seed(seed)) * spread
     return logits.log_softmax(-1)
@@ -190,14 +183,12 @@ def test_the_lumped_divergence_grows_to_the_exact_one(shape):
 
 @given(SHAPE, st.integers(1, 60))
 def test_the_papers_divergence_fills_what_the_base_does_not_rank(shape, k):
-    p, q = (x.double().numpy() for x in distributions(shape))
-    expected = 0.0
-    k = min(k, shape[0])
-    known = set(np.argsort(-q, kind="stable")[:k])
-    for n in np.argsort(-p, kind="stable")[:k]:
-        expected += np.exp(p[n]) * (p[n] - (q[n] if n in known else np.log(1e-10)))
     p, q = distributions(shape)
-    assert float(filled(p, q, p.topk(k).indices, q.topk(k).indices, 1e-10)) == pytest.approx(expected, abs=1e-4)
+    k = min(k, shape[0])
+    own, known = (x.topk(k).indices for x in (p, q))
+    told = [float(q[n]) if n in known else np.log(1e-10) for n in own]
+    expected = sum(np.exp(float(p[n])) * (float(p[n]) - base) for n, base in zip(own, told, strict=True))
+    assert float(filled(p, q, own, known, 1e-10)) == pytest.approx(expected, abs=1e-4)
 
 
 NUMBER = st.floats(-50, -0.01)
@@ -205,23 +196,15 @@ NUMBER = st.floats(-50, -0.01)
 
 @given(st.lists(st.tuples(NUMBER, st.floats(0, 5)), min_size=2, max_size=12), NUMBER, st.integers(1, 9))
 def test_within_a_question_signed_scores_rank_as_the_answers_probability_does(rows, base, tokens):
-    table = pl.DataFrame(
-        {
-            "question_id": "q",
-            "passage_id": [None, *(f"p{n}" for n in range(len(rows)))],
-            "tokens": 3,
-            "answer_tokens": tokens,
-            "answer_logprob": [base, *(value for value, _ in rows)],
-            "answer_first": base,
-            "question_logprob": base,
-            "entropy": 1.0,
-            "kl": [None, *(kl for _, kl in rows)],
-        }
-    )
+    alike = {"question_id": "q", "tokens": 3, "answer_tokens": tokens}
+    alike |= {"answer_first": base, "question_logprob": base, "entropy": 1.0}
+    seen = {"passage_id": [None, *(f"p{n}" for n in range(len(rows)))]}
+    seen |= {"answer_logprob": [base, *(value for value, _ in rows)], "kl": [None, *(kl for _, kl in rows)]}
+    table = pl.DataFrame(alike | seen)
     probability = [value for value, _ in rows]
+    better = np.sign(np.subtract.outer(probability, probability))
     for name in ("signed", "signed_mean"):
         value = score(table, name)["value"].to_numpy()
-        better = np.sign(np.subtract.outer(probability, probability))
         assert (better * np.subtract.outer(value, value) >= -1e-9).all()
     signs = score(table, "signed_kl")["value"].to_numpy()
     signed = score(table, "signed")["value"].to_numpy()

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.evaluation.equal_quality import at_equal_quality, equal_quality, tokens_to_reach
@@ -13,7 +13,6 @@ from secateur.evaluation.equal_quality import at_equal_quality, equal_quality, t
 CFG = SimpleNamespace(resamples=200, seed=7, min_units=10)
 values = st.floats(0, 1, width=32)
 curves = st.lists(st.tuples(st.floats(0, 2048, width=32), values), min_size=1, max_size=7)
-quick = settings(max_examples=60)
 
 
 def reach(points: list[tuple[float, float]], level: float) -> float:
@@ -21,13 +20,11 @@ def reach(points: list[tuple[float, float]], level: float) -> float:
     return float(tokens_to_reach(tokens[None], quality[None], np.array([level]))[0])
 
 
-@quick
 @given(points=curves, levels=st.tuples(values, values))
 def test_a_higher_level_takes_no_fewer_tokens(points, levels):
     assert reach(points, min(levels)) <= reach(points, max(levels))
 
 
-@quick
 @given(points=curves, level=values)
 def test_the_level_is_reached_within_the_curve_or_never(points, level):
     needed = reach(points, level)
@@ -36,7 +33,6 @@ def test_the_level_is_reached_within_the_curve_or_never(points, level):
     assert np.isinf(needed) or min(tokens) - 1e-6 <= needed <= max(tokens) + 1e-6
 
 
-@quick
 @given(seed=st.integers(0, 999), scale=st.sampled_from([0.5, 2.0, 8.0]))
 def test_the_ratio_does_not_depend_on_the_unit_of_tokens_or_of_quality(seed, scale):
     rng = np.random.default_rng(seed)
@@ -48,23 +44,23 @@ def test_the_ratio_does_not_depend_on_the_unit_of_tokens_or_of_quality(seed, sca
     assert one.reached == other.reached
 
 
-def test_the_reference_needs_its_own_tokens_and_a_curve_below_it_never_gets_there():
-    tokens, quality = np.tile([0.0, 100.0, 200.0], (40, 1)), np.tile([0.0, 0.5, 0.6], (40, 1))
-    half = at_equal_quality(tokens, quality, np.tile([100.0, 0.25], (40, 1)), np.arange(40), CFG)
-    assert (half.tokens, half.ratio, half.low, half.high, half.reached) == (50, 0.5, 0.5, 0.5, 1)
-    same = at_equal_quality(tokens, quality, np.tile([200.0, 0.6], (40, 1)), np.arange(40), CFG)
-    assert same.ratio == pytest.approx(1)
-    never = at_equal_quality(tokens, quality, np.tile([100.0, 0.7], (40, 1)), np.arange(40), CFG)
-    assert np.isinf([never.tokens, never.ratio, never.low, never.high]).all() and never.reached == 0
+@pytest.mark.parametrize(
+    ("reference", "tokens", "ratio", "reached"),
+    [((100, 0.25), 50, 0.5, 1), ((200, 0.6), 200, 1, 1), ((100, 0.7), np.inf, np.inf, 0)],
+)
+def test_the_reference_needs_its_own_tokens_and_a_curve_below_it_never_gets_there(reference, tokens, ratio, reached):
+    curve = (np.tile(points, (40, 1)) for points in ([0.0, 100.0, 200.0], [0.0, 0.5, 0.6], reference))
+    found = at_equal_quality(*curve, np.arange(40), CFG)
+    assert [found.tokens, found.ratio, found.low, found.high] == pytest.approx([tokens, ratio, ratio, ratio])
+    assert found.reached == reached
 
 
 def figures(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
     """30 questions with the same figures. rows: system, metric, value."""
     full = [(f"q{n}", f"q{n}", s, "blind", None, False, metric, value) for s, metric, value in rows for n in range(30)]
     names = ["question_id", "cluster_id", "system", "order", "scorer", "answer_aware", "metric", "value"]
-    return pl.DataFrame(
-        full, schema=dict.fromkeys(names, pl.String) | {"answer_aware": bool, "value": float}, orient="row"
-    )
+    types = dict.fromkeys(names, pl.String) | {"answer_aware": bool, "value": float}
+    return pl.DataFrame(full, schema=types, orient="row")
 
 
 def variant(system: str, budget: int, curve: str | None = None) -> dict:

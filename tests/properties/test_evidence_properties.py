@@ -1,18 +1,14 @@
 """What no context can do to its figures."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.contexts.table import Read
 from secateur.evaluation import metric
 from secateur.evaluation.evidence import Case, Gold
 
-quick = settings(max_examples=100)
-texts = st.lists(
-    st.sampled_from(["bear", "salmon", "river", "eat", "the", "of", "sockeye", "1984", "ice", "not", "isn't"]),
-    min_size=1,
-    max_size=5,
-).map(" ".join)
+words = st.sampled_from(["bear", "salmon", "river", "eat", "the", "of", "sockeye", "1984", "ice", "not", "isn't"])
+texts = st.lists(words, min_size=1, max_size=5).map(" ".join)
 golds = st.builds(  # no passage is part of others: where it stands would be a matter of chance
     lambda question, passages, more: Gold(
         question, {p: f"{p} {text}" for p, text in passages.items()}, (*passages.values(), *more)
@@ -42,7 +38,6 @@ def shown(draw):
     return gold, draw(st.permutations([*rows, *((gold.passages[p], p, True) for p in whole)]))
 
 
-@quick
 @given(shown(), st.floats(0, 1))
 def test_figures_are_shares_and_provenance_bounds_them(one, least):
     found = measured(*one, least)
@@ -52,7 +47,6 @@ def test_figures_are_shares_and_provenance_bounds_them(one, least):
     assert found.get("qualified_kept", 0) <= found.get("qualified_recall", 0)
 
 
-@quick
 @given(shown(), lines, st.floats(0, 1))
 def test_a_longer_context_never_scores_lower(one, more, least):
     gold, rows = one
@@ -60,21 +54,18 @@ def test_a_longer_context_never_scores_lower(one, more, least):
     assert all(long[name] >= value for name, value in short.items())
 
 
-@quick
 @given(shown())
 def test_the_order_of_its_rows_is_of_no_account(one):
     gold, rows = one
     assert measured(gold, rows) == measured(gold, rows[::-1])
 
 
-@quick
 @given(shown())
 def test_a_stricter_share_never_finds_more(one):
     strict, lenient = (measured(*one, least).get("evidence_recall", 0) for least in (1.0, 0.5))
     assert strict <= lenient
 
 
-@quick
 @given(golds)
 def test_the_gold_passages_word_for_word_are_all_there_is_to_find(gold):
     rows = [(text, passage, True) for passage, text in gold.passages.items()]

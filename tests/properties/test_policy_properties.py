@@ -1,20 +1,16 @@
 """Lemma 13: a price on tokens controls them; and what holds of lattice, preferences and baselines on every input."""
 
-from dataclasses import replace
-
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.policy_problem import CONF, FACTS
+from tests.support.policy_problem import FACTS, SECONDS
+from tests.support.policy_problem import settings as settings_of_policy
 
-from secateur.config.compose import option
 from secateur.policy.actions import LATTICE, distinct
 from secateur.policy.baselines import best
 from secateur.policy.preferences import preference_pairs
 from secateur.policy.price import choose, price
 from secateur.policy.utility import Terms, Utilities, weigh
-
-quick = settings(max_examples=100)
 
 
 @st.composite
@@ -23,29 +19,25 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = draw(st.integers(1, 12)), draw(st.sampled_from([3, 27]))
     log_pi = rng.normal(size=shape) * draw(st.sampled_from([0.0, 0.1, 1.0, 30.0]))
-    return np.round(log_pi, draw(st.sampled_from([1, 12]))), rng.integers(
-        50, draw(st.sampled_from([51, 60, 900])), shape
-    ).astype(float)
+    tokens = rng.integers(50, draw(st.sampled_from([51, 60, 900])), shape).astype(float)
+    return np.round(log_pi, draw(st.sampled_from([1, 12]))), tokens
 
 
 def spent(log_pi, tokens, eta):
     return np.take_along_axis(tokens, choose(log_pi, tokens, eta)[:, None], 1)[:, 0]
 
 
-@quick
 @given(problems(), st.lists(st.floats(0, 50), min_size=2, max_size=6))
 def test_lemma_13_no_questions_tokens_rise_with_eta(problem, etas):
     costs = np.array([spent(*problem, eta) for eta in sorted(etas)])
     assert (np.diff(costs, axis=0) <= 0).all()
 
 
-@quick
 @given(problems())
 def test_lemma_13_a_high_price_leaves_the_cheapest(problem):
     np.testing.assert_array_equal(spent(*problem, 1e6), problem[1].min(1))
 
 
-@quick
 @given(problems(), st.lists(st.floats(0, 1.2), min_size=2, max_size=5))
 def test_lemma_13_every_feasible_budget_is_kept_and_a_tighter_one_costs_no_more(problem, shares):
     cheapest, dearest = problem[1].min(1).mean(), problem[1].max(1).mean()
@@ -57,7 +49,6 @@ def test_lemma_13_every_feasible_budget_is_kept_and_a_tighter_one_costs_no_more(
     assert (np.diff(means) >= 0).all()
 
 
-@quick
 @given(problems(), st.floats(0, 1))
 def test_a_budget_is_missed_by_at_most_the_step_of_the_questions_that_change_last(problem, share):
     log_pi, tokens = problem
@@ -67,7 +58,6 @@ def test_a_budget_is_missed_by_at_most_the_step_of_the_questions_that_change_las
         assert spent(log_pi, tokens, eta * (1 - 1e-9)).mean() > budget >= spent(log_pi, tokens, eta).mean()
 
 
-@quick
 @given(st.lists(st.lists(st.sampled_from("ab"), min_size=27, max_size=27), min_size=1, max_size=4))
 def test_no_two_configurations_left_have_the_same_prompts_and_none_is_lost(prompts):
     columns = dict(zip(LATTICE, zip(*prompts, strict=True), strict=True))
@@ -75,7 +65,6 @@ def test_no_two_configurations_left_have_the_same_prompts_and_none_is_lost(promp
     assert len(set(kept)) == len(kept) and set(kept) == set(columns.values())
 
 
-@quick
 @given(problems(), st.floats(0, 2))
 def test_pairs_are_the_ordered_comparisons_above_the_margin_each_once(problem, margin):
     value = problem[0]
@@ -86,59 +75,38 @@ def test_pairs_are_the_ordered_comparisons_above_the_margin_each_once(problem, m
     assert not {(q, r, c) for q, c, r in found} & found
 
 
-@quick
 @given(problems())
 def test_nothing_beats_the_oracle_and_no_equal_choice_is_cheaper(problem):
     value, tokens = problem
-    chosen = best(
-        Utilities(tuple("q" * len(value)), LATTICE if value.shape[1] == 27 else FACTS, value, value, value, tokens)
-    )
-    top = np.take_along_axis(value, chosen[:, None], 1)
+    configurations = LATTICE if value.shape[1] == 27 else FACTS
+    chosen = best(Utilities(tuple("q" * len(value)), configurations, value, value, value, tokens))[:, None]
+    top = np.take_along_axis(value, chosen, 1)
     assert (top == value.max(1, keepdims=True)).all()
-    assert (
-        np.take_along_axis(tokens, chosen[:, None], 1) <= np.where(value == top, tokens, np.inf).min(1, keepdims=True)
-    ).all()
+    cheapest = np.where(value == top, tokens, np.inf).min(1, keepdims=True)
+    assert (np.take_along_axis(tokens, chosen, 1) <= cheapest).all()
 
 
-SHARES, COUNTS = (
-    st.lists(st.floats(0, 1), min_size=3, max_size=3),
-    st.lists(st.integers(1, 900), min_size=3, max_size=3),
-)
+SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=3)
+COUNTS = st.lists(st.integers(1, 900), min_size=3, max_size=3)
+MEASURED = st.fixed_dictionaries({"token_f1": SHARES, "faithfulness": SHARES, "tokens": COUNTS, "written": COUNTS})
 
 
-@quick
-@given(
-    SHARES,
-    SHARES,
-    COUNTS,
-    COUNTS,
-    st.integers(0, 2),
-    st.sampled_from(["token_f1", "faithfulness", "tokens", "written"]),
-)
-def test_utility_rises_with_accuracy_and_faithfulness_and_falls_with_tokens_read_and_written(
-    f1, faithful, tokens, written, place, term
-):
+@given(MEASURED, st.integers(0, 2), st.sampled_from(["token_f1", "faithfulness", "tokens", "written"]))
+def test_utility_rises_with_accuracy_and_faithfulness_and_falls_with_tokens_read_and_written(values, place, term):
     """Of one configuration, the others unchanged; a configuration that becomes the slowest costs the others nothing."""
-    values = {"token_f1": f1, "faithfulness": faithful, "tokens": tokens, "written": written}
+    policy = settings_of_policy(accuracy="token_f1")
+    assert min(policy.alpha, policy.beta, policy.gamma, policy.delta) > 0
     more = {**values, term: [value + (n == place) for n, value in enumerate(values[term])]}
     more["token_f1"] = [min(value, 1) for value in more["token_f1"]]
-    before, after = (_utility(one).value[0] for one in (values, more))
+
+    def utility(measured) -> np.ndarray:
+        arrays = {name: np.array([column], float) for name, column in measured.items()}
+        measured = Terms(("q",), FACTS, answer_gain=np.zeros((1, 3)), budget=np.full((1, 3), 512.0), **arrays)
+        return weigh(measured, policy, (0.0, 1.0), SECONDS).value[0]
+
+    before, after = utility(values), utility(more)
     rises = term in ("token_f1", "faithfulness")
     assert (after[place] >= before[place] - 1e-9) if rises else (after[place] <= before[place] + 1e-9)
     others = np.arange(3) != place
     assert (after[others] >= before[others] - 1e-9).all()
-    np.testing.assert_array_equal(before, _utility(values).value[0])  # a function of its inputs
-
-
-def _utility(values) -> Utilities:
-    arrays = {name: np.array([column], float) for name, column in values.items()}
-    measured = Terms(("q",), FACTS, answer_gain=np.zeros((1, 3)), budget=np.full((1, 3), 512.0), **arrays)
-    policy = option(CONF, "policy", "default")
-    return weigh(
-        measured, replace(policy, accuracy="token_f1"), (0.0, 1.0), {"call": 0.1, "read": 0.001, "write": 0.02}
-    )
-
-
-def test_all_four_terms_have_weight_by_default():
-    policy = option(CONF, "policy", "default")
-    assert min(policy.alpha, policy.beta, policy.gamma, policy.delta) > 0
+    np.testing.assert_array_equal(before, utility(values))  # a function of its inputs

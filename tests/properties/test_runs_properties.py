@@ -1,9 +1,10 @@
-"""Lemmas 2, 3 and 4 of the paper, in the form that holds, on random sequences."""
+"""Lemmas 2, 3, 4 and 8 of the paper, in the form that holds, on random sequences and runs."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from secateur.contexts.channels import representatives
 from secateur.graph.runs import Fit, refine, segment
 
 quick = settings(max_examples=150)
@@ -43,34 +44,21 @@ def fit_of(sequence, run: range, new: int, fit: Fit) -> float:
 
 
 def runs_of(starts: list[int], count: int) -> list[range]:
-    return [range(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
-
-
-def assert_partition(starts: list[int], count: int) -> None:
+    """The parts of a sequence that these starts cut it into."""
     assert starts[0] == 0
     assert starts == sorted(set(starts))
     assert starts[-1] < count
+    return [range(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
 
 
 @quick
 @given(sequences(), fits)
-def test_starts_partition_the_sequence(sequence, fit):
-    assert_partition(segment(*sequence, fit), len(sequence[0]))
-
-
-@quick
-@given(sequences(), fits)
-def test_first_triple_of_each_run_fails_the_fit_test_against_the_run_before_it(sequence, fit):
+def test_the_first_triple_of_each_run_fails_the_fit_test_against_the_run_before_it_and_all_others_passed(sequence, fit):
     """Lemma 2, on one-pass runs."""
     runs = runs_of(segment(*sequence, fit), len(sequence[0]))
     for before, run in zip(runs, runs[1:], strict=False):
         assert fit_of(sequence, before, run[0], fit) < fit.tau + 1e-9
-
-
-@quick
-@given(sequences(), fits)
-def test_every_other_triple_passed_the_fit_test_when_it_joined(sequence, fit):
-    for run in runs_of(segment(*sequence, fit), len(sequence[0])):
+    for run in runs:
         for n in run[1:]:
             assert fit_of(sequence, range(run[0], n), n, fit) >= fit.tau - 1e-9
 
@@ -129,7 +117,7 @@ def test_every_surviving_boundary_is_where_the_segmenter_cuts_first(given_runs, 
 def test_refinement_only_merges(given_runs, fit):
     sequence, starts = given_runs
     refined = refine(*sequence, fit, starts)
-    assert_partition(refined, len(sequence[0]))
+    assert runs_of(refined, len(sequence[0]))
     assert set(refined) <= set(starts)
 
 
@@ -139,3 +127,39 @@ def test_runs_of_one_pass_are_a_fixed_point_already(sequence, fit):
     """A pass forgets everything at a cut, so refinement matters for runs that were joined or cut by other means."""
     starts = segment(*sequence, fit)
     assert refine(*sequence, fit, starts) == starts
+
+
+@st.composite
+def drawn_runs(draw):
+    """Vectors of runs: unit ones around a few centres, some of them equal."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    count, dim, centres = draw(st.integers(1, 14)), draw(st.integers(2, 8)), draw(st.integers(1, 4))
+    spread = draw(st.sampled_from([0.0, 0.1, 0.3, 1.0]))
+    vectors = rng.normal(size=(centres, dim))[rng.integers(0, centres, count)] + spread * rng.normal(size=(count, dim))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+thetas = st.floats(0.0, 0.999)
+
+
+@given(drawn_runs(), thetas)
+def test_every_dropped_run_is_within_theta_of_a_representative_each_a_member_once_in_order(vectors, theta):
+    """Lemma 8."""
+    kept = representatives(vectors, theta)
+    assert (vectors @ vectors[kept].T).max(1).min() >= theta - 1e-5
+    assert kept == sorted(set(kept) & set(range(len(vectors))))
+
+
+@given(drawn_runs(), thetas, st.integers(1, 5))
+def test_repeating_runs_adds_no_representative(vectors, theta, copies):
+    again = np.concatenate([vectors] * copies)
+    assert len(representatives(again, theta)) == len(representatives(vectors, theta))
+
+
+@given(drawn_runs())
+def test_runs_farther_apart_than_theta_are_all_kept(vectors):
+    cosine = vectors.astype(float) @ vectors.T.astype(float)
+    np.fill_diagonal(cosine, -1)
+    theta = float(cosine.max()) + 1e-6
+    if theta <= 1:
+        assert representatives(vectors, theta) == list(range(len(vectors)))

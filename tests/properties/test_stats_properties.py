@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from secateur.evaluation.resampling import holm, jackknife, paired, units
 
-quick = settings(max_examples=60)
 figures = st.lists(st.tuples(st.floats(-5, 5), st.sampled_from("abcde")), min_size=1, max_size=20)
 thirds = st.integers(-3, 3).map(lambda n: n / 3)  # many ties and zeros, and sums that rounding would part
 alike = st.floats(-5, 5).flatmap(lambda v: st.lists(st.just(v), min_size=1, max_size=20))
@@ -16,28 +15,17 @@ rows = st.one_of(st.lists(thirds, min_size=1, max_size=20), st.lists(st.floats(-
 levels = st.sampled_from([0.5, 0.75, 0.9, 0.95, 0.99])
 
 
-@quick
-@given(figures)
-def test_p_lies_above_zero_and_at_most_at_one(rows):
-    values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows])
-    (p,) = paired(values, clusters, 100, 0.95, 7).p
-    assert 0 < p <= 1
-
-
-@quick
 @given(figures)
 def test_intervals_stay_inside_the_range_of_the_values(rows):
     values, clusters = np.array([[v] for v, _ in rows]), units([c for _, c in rows])
     (low,), (high,) = jackknife(values, clusters, 0.95)
     if clusters.max():
-        assert (
-            values.min() - 1e-9 <= low <= values.mean() + 1e-9 and values.mean() - 1e-9 <= high <= values.max() + 1e-9
-        )
+        assert values.min() - 1e-9 <= low <= values.mean() + 1e-9
+        assert values.mean() - 1e-9 <= high <= values.max() + 1e-9
     else:
         assert (low, high) == (-np.inf, np.inf)
 
 
-@quick
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=20))
 def test_questions_share_a_unit_iff_they_share_a_cluster(clusters):
     unit = units(clusters)
@@ -57,7 +45,6 @@ def test_zero_lies_outside_the_interval_iff_p_is_small(values, data, confidence,
     assert found.units == len(set(clusters))
 
 
-@quick
 @given(st.lists(st.tuples(thirds, st.integers(0, 5)), min_size=1, max_size=20), levels)
 def test_ties_count_as_they_do_in_exact_arithmetic(rows, confidence):
     """Figures in thirds against every assignment of signs to whole numbers of thirds."""
@@ -67,7 +54,6 @@ def test_ties_count_as_they_do_in_exact_arithmetic(rows, confidence):
     assert paired(values[:, None], unit, 1000, confidence, 7).p[0] == np.mean(flips >= abs(sums.sum()))
 
 
-@quick
 @given(st.lists(thirds, min_size=1, max_size=20), st.integers(-3, 3), levels)
 def test_a_shift_of_the_figures_shifts_the_interval_and_a_change_of_sign_mirrors_it(values, shift, confidence):
     values, unit = np.array(values)[:, None], np.arange(len(values)) // 2
@@ -77,7 +63,6 @@ def test_a_shift_of_the_figures_shifts_the_interval_and_a_change_of_sign_mirrors
     assert mirrored.p == here.p
 
 
-@quick
 @given(st.lists(st.one_of(st.floats(0, 1), st.just(np.nan)), max_size=12))
 def test_holm_never_lowers_a_p_nor_changes_their_order_and_counts_no_nan(p):
     p = np.array(p, dtype=float)

@@ -24,9 +24,8 @@ def graphs(draw):
 
 
 def gained(graph, question, scores, width, depth, anchor):
-    chosen = Settings(
-        width=width, depth=depth, step=100, mention=0.5, rest=0, decay=0, fade=0.5, anchor=anchor, named=0, longest=1
-    )
+    fixed = {"step": 100, "mention": 0.5, "rest": 0, "decay": 0, "fade": 0.5, "named": 0, "longest": 1}
+    chosen = Settings(width=width, depth=depth, anchor=anchor, **fixed)
     found, came = walk(chosen, graph, [question], scores[None])
     return (found[0] - scores) / 100, came[0]
 
@@ -36,10 +35,7 @@ def gained(graph, question, scores, width, depth, anchor):
 def test_the_best_of_several_states_is_the_best_of_each_alone(drawn, anchor):
     graph, question, scores = drawn
     together, _ = gained(graph, question, scores, len(scores), 1, anchor)
-    alone = [
-        gained(graph, question, np.where(np.arange(len(scores)) == n, 99.0, 0.0), 1, 1, anchor)[0]
-        for n in range(len(scores))
-    ]
+    alone = [gained(graph, question, state, 1, 1, anchor)[0] for state in 99.0 * np.eye(len(scores))]
     np.testing.assert_allclose(together, np.max(alone, axis=0), atol=1e-6)
 
 
@@ -51,11 +47,8 @@ def test_a_second_step_is_worth_what_its_first_passage_allows(drawn, anchor):
     first, _ = gained(graph, question, scores, len(scores), 1, anchor)
     both, came = gained(graph, question, scores, len(scores), 2, anchor)
     known = graph.occurring_entities(question, 1)
-    counts = [
-        max(0.0, (graph.idf[np.intersect1d(own, known)].max(initial=0.0) - anchor) / (1 - anchor))
-        for own in graph.passage_entities
-    ]
+    rarest = max(graph.idf[np.intersect1d(own, known)].max(initial=0.0) for own in graph.passage_entities)
     assert (both >= first - 1e-6).all()
     later = both > first + 1e-6
-    assert (both[later] <= 0.5 * max(counts) + 1e-6).all()
+    assert (both[later] <= 0.5 * max(0.0, (rarest - anchor) / (1 - anchor)) + 1e-6).all()
     assert (came[later] != NO_PLACE).all()

@@ -1,4 +1,4 @@
-"""What models write is read back whole where it is well formed, and never stops anything where it is not."""
+"""Surface forms, the filter of triples, and what models write: read back where it is well formed, and never an obstacle."""
 
 from itertools import groupby
 
@@ -6,11 +6,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from secateur.graph.triples.extractors import llm, rebel
+from secateur.graph.triples.surface import Triple, filter_triples, normalise
 
+names = st.sampled_from(["", " ", "it", "IT", "bear", "Bear", "fish", "opposite of", "is", "thing", "the", "eats"])
+triples = st.lists(st.builds(Triple, *[names] * 6, st.booleans()), max_size=12)
+noisy = st.text() | st.text(alphabet="aA. ()[]'\"-–#%+$the,\u2011\u00a8\ufb01\u200b\u0301", max_size=20)
 words = st.text(st.characters(codec="utf-8", exclude_characters="<>|"), max_size=12).map(lambda t: " ".join(t.split()))
 part = words.filter(bool)
 facts = st.lists(st.tuples(part, part, part), max_size=6)
 soup = st.lists(st.sampled_from(["<triplet>", "<subj>", "<obj>", " ", "a", "<s>", "|", "1", "\n", "NONE"]) | st.text())
+
+
+@given(noisy)
+def test_normalise_is_idempotent_and_leaves_single_spaces_only(text):
+    once = normalise(text)
+    assert normalise(once) == once == " ".join(once.split())
+
+
+@given(triples)
+def test_the_filter_keeps_order_invents_nothing_counts_what_it_drops_and_is_idempotent(given_triples):
+    kept, dropped = filter_triples(given_triples)
+    rest = iter(given_triples)
+    assert all(any(triple is candidate for candidate in rest) for triple in kept)
+    assert len(kept) + dropped.total() == len(given_triples)
+    again, dropped = filter_triples(kept)
+    assert again == kept
+    assert not dropped
 
 
 def linearised(found) -> str:
