@@ -186,3 +186,20 @@ def test_fine_terms_equal_the_formulas_entry_by_entry(case):
 @given(fine_cases())
 def test_every_term_is_finite(case):
     assert all(np.isfinite(term).all() for term in terms_of(*case).values())
+
+
+@given(seeds)
+def test_a_fact_moves_only_edges_that_share_its_names(seed):
+    """Proposition 16 (3): interference between facts arises through shared vectors alone."""
+    rng = np.random.default_rng(seed)
+    entities, relations = unit(rng, 9, 5), unit(rng, 4, 5)
+    edges = rng.integers(0, 6, 12).astype(np.int32), rng.integers(0, 3, 12).astype(np.int32), rng.integers(0, 6, 12)
+    query, weights = (unit(rng, 2, 5), unit(rng, 2, 5)), (1.0, 0.3)
+    before = edge_scores(*query, entities[:6], relations[:3], edges, weights)
+    after = edge_scores(*query, entities, relations, edges, weights)  # three more entities, and a relation
+    np.testing.assert_allclose(after, before, atol=1e-6)
+    changed = entities.copy()
+    changed[0] = unit(rng, 1, 5)[0]
+    apart = (edges[0] != 0) & (edges[2] != 0)
+    moved = edge_scores(*query, changed, relations, edges, weights)
+    np.testing.assert_allclose(moved[apart], before[apart], atol=1e-6)
