@@ -11,9 +11,8 @@ from pathlib import Path
 from tests.support.project import copy_project
 
 from .process import preload
-from .repeated import SCENES as REPEATED
 from .schedule import Chaos
-from .table import by_rule, printed, rows
+from .table import printed, rows
 from .tree import EXPERIMENT, Tree
 from .trial import WRONG
 
@@ -25,21 +24,19 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=200, help="of stages, at least")
     parser.add_argument("--tries", type=int, default=1, help="of each other fault on each stage")
-    parser.add_argument("--scenes", type=int, default=3, help="of each scene with a driver, MLflow or a server")
+    parser.add_argument(
+        "--scenes", type=int, default=3, help="of each scene with a driver, MLflow or a run that is repeated"
+    )
     parser.add_argument("--stage", action="append", default=[], help="this rule alone; may be given again")
     parser.add_argument("--fault", action="append", default=[], help="faults with this in their name alone")
-    parser.add_argument(
-        "--change", action="append", default=[], help="changes with this in their name alone, of repeated runs"
-    )
+    parser.add_argument("--change", action="append", default=[], help="changes with this in their name alone")
     parser.add_argument("--run", type=Path, help=f"a clone in which {EXPERIMENT} has run; made where none is given")
-    parser.add_argument("--jobs", type=Path, help="folder that keeps jobs of repeated runs, for the next time")
     parser.add_argument("--verbose", action="store_true", help="a line for each trial")
     parser.add_argument("--json", type=Path, default=Path("results/bench/chaos.json"))
     return parser.parse_args()
 
 
 def _finished(folder: Path) -> Path:
-    """A clone in which the experiment has run."""
     project = copy_project(folder / "run")
     done = project.snakemake("--profile", f"profiles/{EXPERIMENT}")
     if done.returncode:
@@ -54,7 +51,7 @@ def main() -> None:
         kept = asked.run or _finished(Path(folder))
         preload(few=bool(asked.stage))
         tree, trials = Tree(kept, Path(folder, "tree")), []
-        tree.changes, tree.jobs = tuple(asked.change), asked.jobs
+        tree.changes = tuple(asked.change)
         chaos = Chaos(tree, asked.seed, tuple(asked.stage), tuple(asked.fault))
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("SIGTERM: what was tried until then stands above"))
         try:
@@ -67,8 +64,6 @@ def main() -> None:
         finally:  # what was tried until then is told, whatever ends it
             found = rows(trials, chaos.skipped)
             print(printed(found))
-            if any(trial.fault in REPEATED for trial in trials):
-                print(f"\n{by_rule(trials, REPEATED)}")
             asked.json.parent.mkdir(parents=True, exist_ok=True)
             told = {"seed": asked.seed, "faults": found, "trials": [asdict(trial) for trial in trials]}
             asked.json.write_text(json.dumps(told, indent=1, default=str) + "\n")

@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, in the mounts of one process alone: they go with it."""
+"""Disks that are full, in the mounts of one process alone: they go with it; and rights that bind root."""
 
 import ctypes
 import os
@@ -7,9 +7,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["full", "may_mount", "read_only", "without_rights"]
+__all__ = ["full", "may_mount", "without_rights"]
 
-NEWNS, RDONLY, REMOUNT, BIND, REC, PRIVATE = 0x20000, 0x1, 0x20, 0x1000, 0x4000, 0x40000  # linux/mount.h, linux/sched.h
+NEWNS, BIND, REC, PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000  # linux/mount.h, linux/sched.h
 PAGE = 4096  # what a file of a tmpfs takes at least
 OVERRIDE = 1 << 1 | 1 << 2  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH: why rights bind everybody but root
 CAPABILITIES = 0x20080522  # version 3 of their header
@@ -17,7 +17,6 @@ CAPABILITIES = 0x20080522  # version 3 of their header
 
 @cache
 def may_mount() -> bool:
-    """Whether this user may have mounts of its own."""
     child = os.fork()
     if child == 0:
         try:
@@ -38,7 +37,6 @@ def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "
 
 
 def _own_mounts() -> None:
-    """From now on this process has mounts of its own."""
     _call("unshare", NEWNS)
     _mount("none", "/", None, REC | PRIVATE)
 
@@ -54,13 +52,6 @@ def full(folder: Path, room: int) -> None:
     disk.joinpath(".filler").write_bytes(bytes(PAGE))  # a size of 0 would be none at all
     shutil.copytree(folder, disk, symlinks=True, dirs_exist_ok=True)
     _mount(str(disk), str(folder), None, BIND)
-
-
-def read_only(folder: Path) -> None:
-    """A folder stands on a disk that nobody may write to."""
-    _own_mounts()
-    _mount(str(folder), str(folder), None, BIND)
-    _mount("none", str(folder), None, BIND | REMOUNT | RDONLY)
 
 
 def without_rights() -> None:

@@ -1,4 +1,4 @@
-"""What may happen to the driver of a run: it is killed, there are two, the clock is wrong, the cache of settings is harmed."""
+"""What may happen to the driver of a run: it is killed, there are two, the clock is wrong, its path is odd."""
 
 import os
 import shutil
@@ -6,11 +6,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
-from .faults import cut, flipped, harmed
 from .jobs import Spec
 from .process import Ended, forked, waits_for
 from .tree import EXPERIMENT, Tree
@@ -28,7 +26,6 @@ SHOWN = 2000  # last characters of what a driver said
 
 
 def command(main: str, *argv: str) -> Callable[[], None]:
-    """A command as its entry point runs it."""
 
     def call() -> None:
         module, _, name = main.partition(":")
@@ -71,8 +68,8 @@ def _after(tree: Tree, spec: Spec, ended: Ended) -> str | None:
 
 
 def _settled(tree: Tree, spec: Spec) -> None:
-    for one in {spec.name: spec} | {one.name: one for one in tree.specs if one.rule == "track_variants"}:
-        tree.restore(next(job for job in tree.specs if job.name == one))
+    for one in [spec, *(job for job in tree.specs if job.rule == "track_variants")]:
+        tree.restore(one)
     shutil.rmtree(tree.root / ".snakemake/locks", ignore_errors=True)
     tree.swept()
 
@@ -128,9 +125,7 @@ def _two(tree: Tree, rng: Random) -> Trial:
     if second.code and ("Traceback" in second.said or "Fix:" not in second.said):
         wrong = wrong or f"exit code {second.code}: {second.said[-SHOWN:]}"
     _settled(tree, spec)
-    return Trial(
-        "", "the driver", WRONG if wrong else verdict, 0, wrong or "", second.said[-300:] if second.code else None
-    )
+    return Trial("", "the driver", WRONG if wrong else verdict, 0, wrong or "", second.said[-300:])
 
 
 def _skewed(tree: Tree, rng: Random) -> Trial:
@@ -149,19 +144,6 @@ def _skewed(tree: Tree, rng: Random) -> Trial:
     wrong = partly or _after(tree, spec, driven(tree, "--", spec.output["record"]) if refused else ended)
     _settled(tree, spec)
     return Trial("", "the driver", WRONG if wrong else REFUSED if refused else RIGHT, 0, wrong or "", skew)
-
-
-def _settings_harmed(tree: Tree, rng: Random) -> Trial:
-    """Every file that remembers settings or code is cut short or has a bit flipped."""
-    spec = _some(tree, rng)
-    tree.clear(spec)
-    files = [path for name in ("config", "code") for path in sorted((tree.root / ".cache" / name).rglob("*.json"))]
-    with ExitStack() as stack:
-        for path in files:
-            stack.enter_context(harmed(path, rng.choice((cut, flipped))(path.read_bytes(), rng)))
-        wrong = _after(tree, spec, driven(tree, "--", spec.output["record"]))
-    _settled(tree, spec)
-    return Trial("", "the driver", WRONG if wrong else RIGHT, 0, wrong or "")
 
 
 def _elsewhere(tree: Tree, rng: Random) -> Trial:
@@ -185,6 +167,5 @@ SCENES = {
     "driver killed with its job": _killed(whole=True),
     "two drivers at once": _two,
     "the clock is wrong": _skewed,
-    "remembered settings are harmed": _settings_harmed,
     "spaces, quotes and 東京 in the path": _elsewhere,
 }

@@ -5,12 +5,10 @@ A strike is what is done before the stage, in its own process, and undone after 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
-
-from secateur.core.tables.catalog import TABLES
 
 from . import disks
 from .jobs import Spec
@@ -30,7 +28,6 @@ class Strike:
     inside: Callable[[], None] = lambda: None
     env: dict[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    params: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,33 +85,30 @@ def cut(content: bytes, rng: Random) -> bytes:
 
 
 def flipped(content: bytes, rng: Random) -> bytes:
-    """A file with one bit turned."""
     place = rng.randrange(len(content))
     return content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
 
 
-def _harm(how: Callable[[bytes, Random], bytes], named: bool = True) -> Callable:
-    @contextmanager
-    def strike(tree: Tree, spec: Spec, path: str, rng: Random) -> Iterator[Strike]:
-        whole = tree.root / path
-        with harmed(whole, how(whole.read_bytes(), rng)):
-            yield Strike(names=(path,) if named else ())
-
-    return strike
+def broken(content: bytes, rng: Random) -> bytes:
+    """One of both."""
+    return rng.choice((cut, flipped))(content, rng)
 
 
-def _harm_without_record(how: Callable[[bytes, Random], bytes]) -> Callable:
-    @contextmanager
-    def strike(tree: Tree, spec: Spec, path: str, rng: Random) -> Iterator[Strike]:
-        record = (tree.root / path).with_name("run.json")
-        aside = record.rename(record.with_name("run.json.aside"))
-        try:
-            with harmed(tree.root / path, how((tree.root / path).read_bytes(), rng)):
-                yield Strike(names=(path,))
-        finally:
-            aside.rename(record)
+@contextmanager
+def _harm(tree: Tree, spec: Spec, path: str, rng: Random) -> Iterator[Strike]:
+    with harmed(tree.root / path, broken((tree.root / path).read_bytes(), rng)):
+        yield Strike(names=(path,) if path in spec.tables else ())
 
-    return strike
+
+@contextmanager
+def _harm_without_record(tree: Tree, spec: Spec, path: str, rng: Random) -> Iterator[Strike]:
+    record = (tree.root / path).with_name("run.json")
+    aside = record.rename(record.with_name("run.json.aside"))
+    try:
+        with harmed(tree.root / path, flipped((tree.root / path).read_bytes(), rng)):
+            yield Strike(names=(path,))
+    finally:
+        aside.rename(record)
 
 
 def _tables(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
@@ -126,14 +120,13 @@ def _with_records(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
 
 
 def _read_of_caches(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
-    """The files that a stage reads of its caches, whichever library reads them."""
     return tree.read[spec.name]
 
 
 # --- disks -----------------------------------------------------------------------------------------
 
 
-def _folders(tree: Tree, spec: Spec, ended: Ended | None) -> list[str]:
+def _folders(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
     return sorted({str(Path(path).parent) for path in spec.files})
 
 
@@ -164,11 +157,6 @@ def _full_log(tree: Tree, spec: Spec, _: Any, rng: Random) -> Iterator[Strike]:
 
 
 @contextmanager
-def _read_only(tree: Tree, spec: Spec, _: Any, rng: Random) -> Iterator[Strike]:
-    yield Strike(inside=lambda: disks.read_only(tree.root / "results"), names=tuple(_folders(tree, spec, None)))
-
-
-@contextmanager
 def _no_right(tree: Tree, spec: Spec, folder: str, rng: Random) -> Iterator[Strike]:
     place = tree.root / folder
     mode = place.stat().st_mode
@@ -179,21 +167,6 @@ def _no_right(tree: Tree, spec: Spec, folder: str, rng: Random) -> Iterator[Stri
         place.chmod(mode)
 
 
-# --- another version -------------------------------------------------------------------------------
-
-
-@contextmanager
-def _newer(tree: Tree, spec: Spec, name: str, rng: Random) -> Iterator[Strike]:
-    def bump() -> None:
-        TABLES[name] = replace(TABLES[name], version=TABLES[name].version + 1)
-
-    yield Strike(inside=bump, names=tuple(spec.input[name]))
-
-
-def _tables_by_name(tree: Tree, spec: Spec, ended: Ended) -> list[str]:
-    return [name for name, paths in spec.input.items() if name in TABLES and paths]
-
-
 def _once(tree: Tree, spec: Spec, ended: Ended) -> list[None]:
     return [None]
 
@@ -201,15 +174,11 @@ def _once(tree: Tree, spec: Spec, ended: Ended) -> list[None]:
 MOUNTS = {"needs": disks.may_mount, "skipped": "this user may not mount"}
 FAULTS = (
     *map(_kill, ("before", "during", "after")),
-    Fault("an input is cut short", _tables, _harm(cut)),
-    Fault("a bit of an input is flipped", _tables, _harm(flipped)),
-    Fault("the same, and its record is lost", _with_records, _harm_without_record(flipped)),
-    Fault("a file of a cache is cut short", _read_of_caches, _harm(cut, named=False)),
-    Fault("a bit of a file of a cache is flipped", _read_of_caches, _harm(flipped, named=False)),
+    Fault("an input is cut short, or a bit of it flipped", _tables, _harm),
+    Fault("a bit of an input is flipped and its record lost", _with_records, _harm_without_record),
+    Fault("a file of a cache is cut short, or a bit of it flipped", _read_of_caches, _harm),
     Fault("the disk of the output is full", _folders, _full_output, **MOUNTS),
     Fault("the disk of a cache is full", _stored, _full_cache, **MOUNTS),
     Fault("the disk of the log is full", _once, _full_log, **MOUNTS),
-    Fault("results are read-only", _once, _read_only, **MOUNTS),
     Fault("no right to write beside the output", _folders, _no_right),
-    Fault("an input of another version", _tables_by_name, _newer),
 )

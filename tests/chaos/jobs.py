@@ -8,6 +8,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 
+from tests.support.rules import read_rules
+
 __all__ = ["Spec", "found"]
 
 Named = dict[str, list[str]]
@@ -36,19 +38,16 @@ class Spec:
 
     @property
     def tables(self) -> list[str]:
-        """The tables among its inputs, each once."""
         return sorted({path for paths in self.input.values() for path in paths if path.endswith(".parquet")})
 
-    def described(self, **params: str) -> SimpleNamespace:
-        """What its script reads under the name `snakemake`; `params` in the place of its own."""
-        named = [_Named(one) for one in (self.input, self.output, self.params | params, self.wildcards)]
+    def described(self) -> SimpleNamespace:
+        """What its script reads under the name `snakemake`."""
+        named = [_Named(one) for one in (self.input, self.output, self.params, self.wildcards)]
         given = dict(zip(("input", "output", "params", "wildcards"), named, strict=True))
         return SimpleNamespace(rule=self.rule, log=[self.log], threads=1, **given)
 
 
 class _Named(dict):
-    """Snakemake's named lists, as far as the contract asks them."""
-
     __getattr__ = dict.__getitem__
 
 
@@ -63,17 +62,12 @@ def found(root: Path, experiment: str) -> list[Spec]:
 
 
 def _read(root: Path, experiment: str) -> str:
-    from snakemake.api import SnakemakeApi
-    from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
-
     os.chdir(root)
-    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
-        settings = ConfigSettings(config={"experiment": experiment})
-        given = {"config_settings": settings, "snakefile": root / "Snakefile", "workdir": root}
-        rules = api.workflow(ResourceSettings(cores=1), **given)._workflow.rules
+    with read_rules(root, experiment) as workflow:
         jobs: dict[str, dict] = {}
+        rules = list(workflow.rules)
         for path in next(rule for rule in rules if rule.name == "all").input:
-            _visit(str(path), list(rules), jobs)
+            _visit(str(path), rules, jobs)
         return json.dumps(list(jobs.values()))
 
 

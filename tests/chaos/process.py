@@ -16,16 +16,11 @@ from secateur.models.kernels import STEADY
 
 from .watch import Event, Watch
 
-__all__ = ["LIMIT", "Ended", "enter", "forked", "preload", "waits_for"]
+__all__ = ["Ended", "forked", "preload", "waits_for"]
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "openvino", "spacy", "faiss", "sklearn.cluster", "rank_bm25")
-OURS = (
-    "secateur.stage.contract",
-    "secateur.core.tables.catalog",
-    "secateur.cli",
-    "snakemake.cli",
-    "snakemake.workflow",
-)
+OURS = ("secateur.stage.contract", "secateur.core.tables.catalog", "secateur.cli")
+OURS += ("snakemake.cli", "snakemake.workflow")
 NOBODY = "http://127.0.0.1:9"  # in the place of a network
 ENV = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), NOBODY)
 ENV |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "NO_PROXY": "127.0.0.1"}
@@ -57,52 +52,41 @@ def preload(few: bool) -> None:
         import_module(name)
 
 
-def forked(
-    root: Path,
-    call: Callable[[], None],
-    at: int | None = None,
-    env: dict[str, str] | None = None,
-    limit: float = LIMIT,
-    meanwhile: Callable[[], None] = lambda: None,
-) -> Ended:
-    """Run a call in `root`; it kills itself before its event number `at`, counted from 1.
-
-    meanwhile: called again and again until the process ends.
-    """
+def forked(root: Path, call: Callable[[], None], at: int | None = None, env: dict[str, str] | None = None) -> Ended:
+    """Run a call in `root`; it kills itself before its event number `at`, counted from 1."""
     with tempfile.TemporaryDirectory() as scratch:
         said, seen = Path(scratch, "said"), Path(scratch, "seen")
         child = os.fork()
         if child == 0:
-            enter(root, call, at, env or {}, said, seen)
-        code = _waited(child, limit, meanwhile)
+            _enter(root, call, at, env or {}, said, seen)
+        code = _waited(child)
         events = [Event(*json.loads(line)) for line in seen.read_text().splitlines()] if seen.exists() else []
         return Ended(code, said.read_text(errors="replace") if said.exists() else "", tuple(events), child)
 
 
-def waits_for(state: Callable[[], bool], limit: float = LIMIT) -> None:
+def waits_for(state: Callable[[], bool]) -> None:
     """Wait until something is so. Raises where it never is."""
-    end = time.monotonic() + limit
+    end = time.monotonic() + LIMIT
     while not state():
         if time.monotonic() > end:
             raise TimeoutError("it never was so")
         time.sleep(LOOK)
 
 
-def _waited(child: int, limit: float, meanwhile: Callable[[], None]) -> int | None:
+def _waited(child: int) -> int | None:
     """The exit code of a child; None for one that had to be ended."""
-    end = time.monotonic() + limit
+    end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
-        meanwhile()
         time.sleep(LOOK)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return None
 
 
-def enter(root: Path, call: Callable[[], None], at: int | None, env: dict[str, str], said: Path, seen: Path) -> None:
+def _enter(root: Path, call: Callable[[], None], at: int | None, env: dict[str, str], said: Path, seen: Path) -> None:
     """Run a call in this process, a fork, and end it. said, seen: files for its output and for its events."""
     code = 1
     try:

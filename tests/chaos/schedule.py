@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from . import disks, drivers, repeated, served, stores
+from . import drivers, repeated, stores
 from .faults import FAULTS, Fault
 from .jobs import Spec
 from .process import Ended
@@ -16,7 +16,7 @@ from .trial import Trial, tried, undisturbed
 
 __all__ = ["SCENES", "Chaos"]
 
-SCENES = drivers.SCENES | stores.SCENES | served.SCENES | repeated.SCENES
+SCENES = drivers.SCENES | stores.SCENES | repeated.SCENES
 COLD = 0.3  # share of kills in a run whose caches are empty
 LONG = ("select_greedily",)  # stages that take ten seconds and more with cold caches
 
@@ -48,12 +48,9 @@ class Chaos:
                 for rule in self.jobs:
                     yield from self._tried(fault, rule, n)
         asked = [name for name in SCENES if not self.faults or any(word in name for word in self.faults)]
-        unable = [name for name in asked if name in stores.MOUNTING and not disks.may_mount()]
-        self.skipped |= dict.fromkeys(unable, "this user may not mount")
         for n in range(scenes):
             for name in asked:
-                if name not in unable:
-                    yield replace(SCENES[name](self.tree, Random(f"{self.seed} {name} {n}")), fault=name)
+                yield replace(SCENES[name](self.tree, Random(f"{self.seed} {name} {n}")), fault=name)
 
     def _asked(self) -> list[Fault]:
         """The faults of stages that are tried; of others it is said why they are not."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from .trial import OLD, REFUSED, RIGHT, WRONG, Trial
+from .trial import REFUSED, RIGHT, WRONG, Trial
 
-__all__ = ["by_rule", "printed", "rows"]
+__all__ = ["printed", "rows"]
 
 VERDICTS = (RIGHT, REFUSED, WRONG)
 
@@ -14,28 +14,12 @@ def rows(trials: Iterable[Trial], skipped: Mapping[str, str]) -> list[dict]:
     by_fault: dict[str, list[Trial]] = {}
     for trial in trials:
         by_fault.setdefault(trial.fault, []).append(trial)
-    found = [
-        {
-            "fault": fault,
-            "stages": len({one.stage for one in own}),
-            "tries": len(own),
-            "kills": sum(t.kills for t in own),
-        }
-        | {verdict: sum(one.verdict == verdict for one in own) for verdict in VERDICTS}
-        for fault, own in by_fault.items()
-    ]
+    found = []
+    for fault, own in by_fault.items():
+        counts = {"stages": len({one.stage for one in own}), "tries": len(own), "kills": sum(one.kills for one in own)}
+        came = {verdict: sum(one.verdict == verdict for one in own) for verdict in VERDICTS}
+        found.append({"fault": fault} | counts | came)
     return found + [{"fault": fault, "skipped": why} for fault, why in skipped.items()]
-
-
-def by_rule(trials: Iterable[Trial], faults: Iterable[str]) -> str:
-    """Trials of some faults by rule, as a table of Markdown, and in how many of them an old figure was printed."""
-    asked = [trial for trial in trials if trial.fault in set(faults)]
-    lines = ["| rule | tries | wrong |", "| --- | ---: | ---: |"]
-    for rule in sorted({trial.stage for trial in asked}):
-        own = [trial for trial in asked if trial.stage == rule]
-        lines.append(f"| {rule} | {len(own)} | {sum(trial.verdict == WRONG for trial in own)} |")
-    old = sum(OLD in trial.why for trial in asked)
-    return "\n".join([*lines, "", f"An old figure was printed in {old} of {len(asked)} trials."])
 
 
 def printed(found: list[dict]) -> str:
@@ -46,7 +30,6 @@ def printed(found: list[dict]) -> str:
     lines = [names, ("---", *["---:"] * (len(names) - 1))]
     lines += [[row[name] for name in names] for row in done]
     lines += [["**all**", "", *total.values()]]
-    lines += [
-        [row["fault"], f"skipped: {row['skipped']}", *[""] * (len(names) - 2)] for row in found if "skipped" in row
-    ]
+    skipped = [(row["fault"], f"skipped: {row['skipped']}") for row in found if "skipped" in row]
+    lines += [[*both, *[""] * (len(names) - 2)] for both in skipped]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

@@ -49,12 +49,8 @@ class Tree:
         self.specs = found(self.root, EXPERIMENT)
         self.names = set(self._names())
         self.read: dict[str, list[str]] = {}  # by job what it reads of caches, once it was looked at
-        self.driven = self.told = 0  # events of a driver of one job, and of `track`, once they were counted
-        self.changes: tuple[
-            str, ...
-        ] = ()  # words in the names of the changes of repeated runs; all where there are none
-        self.jobs: Path | None = None  # where jobs of repeated runs are kept; beside the tree where none is given
-        self.anew: dict[str, object] = {}  # what `track` tells where nothing was told
+        self.driven = 0  # events of a driver of one job, once they were counted
+        self.changes: tuple[str, ...] = ()  # words in the names of changes of repeated runs; all where there are none
 
     def _names(self) -> list[str]:
         """Every file of results and logs, half-made ones included."""
@@ -68,7 +64,6 @@ class Tree:
             (self.root / path).unlink(missing_ok=True)
 
     def restore(self, spec: Spec) -> None:
-        """Put back what a job had made, and what it had said."""
         for path in (*spec.output.values(), spec.log):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)  # Snakemake removes empty folders
             shutil.copy2(self.kept / path, self.root / path)
@@ -111,7 +106,6 @@ class Tree:
         self.read[spec.name] = sorted(str(path.relative_to(self.root)) for path in read)
 
     def swept(self) -> None:
-        """Take away all litter, and the cold cache."""
         for path in self._names():
             if path not in self.names:
                 (self.root / path).unlink()

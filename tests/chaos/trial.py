@@ -20,8 +20,6 @@ OWN = {"SECATEUR_EXPERIMENT": EXPERIMENT}
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a fault: verdict, and why it is wrong."""
-
     fault: str
     stage: str
     verdict: str
@@ -31,11 +29,10 @@ class Trial:
 
 
 def ran(tree: Tree, spec: Spec, strike: Strike = Strike()) -> Ended:  # noqa: B008 (nobody changes it)
-    """A job's script as Snakemake would start it."""
 
     def call() -> None:
         strike.inside()
-        runpy.run_path(f"scripts/{spec.rule}.py", {"snakemake": spec.described(**strike.params)})
+        runpy.run_path(f"scripts/{spec.rule}.py", {"snakemake": spec.described()})
 
     return forked(tree.root, call, strike.at, OWN | strike.env)
 
@@ -67,7 +64,6 @@ def refusal(said: str, head: str, names: tuple[str, ...]) -> str | None:
 
 
 def _came(tree: Tree, spec: Spec, ended: Ended, strike: Strike) -> tuple[str, str]:
-    """(verdict, why) of a stage under a fault."""
     if ended.code is None:
         return WRONG, f"hung: {ended.said}"
     if ended.code == 0:

@@ -35,7 +35,6 @@ class Watch:
             self._next(Event(event, path, (self._inside(args[1]) or "") if event == "os.rename" else ""))
 
     def end(self) -> None:
-        """The last event."""
         self._next(Event(END, "", ""))
 
     def _inside(self, path: Any) -> str | None:

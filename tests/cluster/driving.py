@@ -14,8 +14,6 @@ POLL = "2"  # seconds between looks at the jobs, in the tests
 
 @dataclass
 class Driven:
-    """A project on a cluster."""
-
     root: Path
     cluster: Cluster
 
@@ -36,12 +34,10 @@ class Driven:
         return subprocess.Popen(command, cwd=self.root, env=self.env, **streams)
 
     def secateur(self, *args: str) -> subprocess.CompletedProcess[str]:
-        """`secateur ARGS` here."""
         command = [sys.executable, "-c", "from secateur.cli import main; main()", *args]
         return subprocess.run(command, cwd=self.root, env=self.env, capture_output=True, text=True, check=False)
 
     def said(self) -> str:
-        """What the driver said so far."""
         return (self.root / "driver.log").read_text()
 
     def running(self, rule: str) -> str:
@@ -66,15 +62,10 @@ class Driven:
 
     def submitted(self, rule: str) -> list[list[str]]:
         """Every job of a rule, or of a group, that was ever submitted: id, state, where, what it was given."""
-        ids = [line.split(" ") for line in self._log_lines(rule)]
-        shown = {row[0]: row for row in self.cluster.accounted("JobID,State,Partition,AllocTRES,ReqMem")}
-        return [shown[job] for (job,) in ids if job in shown]
-
-    def _log_lines(self, rule: str) -> list[str]:
         logs = self.root / ".snakemake/slurm_logs"
-        return sorted(
-            (path.stem for kind in ("rule", "group") for path in logs.glob(f"{kind}_{rule}*/**/*.log")), key=int
-        )
+        ids = [path.stem for kind in ("rule", "group") for path in logs.glob(f"{kind}_{rule}*/**/*.log")]
+        shown = {row[0]: row for row in self.cluster.accounted("JobID,State,Partition,AllocTRES,ReqMem")}
+        return [shown[job] for job in sorted(ids, key=int) if job in shown]
 
 
 def _as_in_a_terminal() -> None:
@@ -83,7 +74,6 @@ def _as_in_a_terminal() -> None:
 
 
 def stages(job: str) -> list[int]:
-    """The processes in which a job's stage runs."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

@@ -18,12 +18,10 @@ LIMIT = 60  # seconds for a daemon to answer
 
 
 def lacking() -> list[str]:
-    """The programs that are not installed."""
     return [name for name in NEEDED if shutil.which(name, path=PATH) is None]
 
 
 def until(true: Callable[[], bool], limit: float = LIMIT, what: str = "it") -> None:
-    """Wait for something; fail where it does not come."""
     end = time.monotonic() + limit
     while not true():
         if time.monotonic() > end:
@@ -32,7 +30,6 @@ def until(true: Callable[[], bool], limit: float = LIMIT, what: str = "it") -> N
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -58,11 +55,9 @@ class Cluster:
 
     @property
     def env(self) -> dict[str, str]:
-        """What a user's shell has."""
         return {"SLURM_CONF": str(self.root / "etc/slurm.conf"), "PATH": PATH}
 
     def ask(self, *command: str, check: bool = True) -> str:
-        """What a command prints."""
         done = subprocess.run(
             command, env=os.environ | self.env, capture_output=True, text=True, timeout=60, check=False
         )
@@ -71,7 +66,6 @@ class Cluster:
         return done.stdout
 
     def answers(self, *command: str) -> bool:
-        """Whether a command ends with 0."""
         try:
             done = subprocess.run(command, env=os.environ | self.env, capture_output=True, timeout=10, check=False)
         except subprocess.TimeoutExpired:
@@ -90,7 +84,6 @@ class Cluster:
     # --- daemons ----------------------------------------------------------------------------------
 
     def up(self) -> None:
-        """Bring everything up, in order."""
         self._munge()
         self._accounting()
         self._configure()
@@ -104,7 +97,6 @@ class Cluster:
         return sum(line.split()[1:] == ["idle"] for line in shown) == len(self.nodes)
 
     def start_controller(self) -> None:
-        """Start slurmctld, and wait until it answers."""
         self._daemon("slurmctld")
         until(lambda: "UP" in self.ask("scontrol", "ping", check=False), what="slurmctld")
 
@@ -120,7 +112,6 @@ class Cluster:
                 os.kill(process, signal.SIGKILL)
 
     def start_node(self, node: str) -> None:
-        """The node comes back."""
         self._daemon("slurmd", "-N", node)
 
     @staticmethod
@@ -136,7 +127,6 @@ class Cluster:
         return f"SLURMD_NODENAME={node}".encode() in environ.split(b"\0")
 
     def down(self) -> None:
-        """Stop everything, in the reverse order."""
         if (self.root / "run/slurmctld.pid").exists():
             self.ask("scancel", "--user", str(os.getuid()), check=False)
         for name in (*(f"slurmd.{node}" for node in self.nodes), "slurmctld", "slurmdbd", "mariadbd", "munged"):
@@ -232,7 +222,6 @@ def _me() -> str:
 
 @contextmanager
 def cluster(root: Path, **named: int) -> Iterator[Cluster]:
-    """A cluster that is up, and down again afterwards."""
     one = Cluster(root, **named)
     try:
         one.up()

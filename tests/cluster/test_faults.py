@@ -26,11 +26,8 @@ AGE = 10  # seconds that the controller knows an ended job
 
 @pytest.fixture(scope="session")
 def slurm(tmp_path_factory) -> Iterator[Cluster]:
-    """A cluster with accounting whose controller soon forgets."""
     if missing := lacking():
-        pytest.skip(
-            f"no SLURM here: {', '.join(missing)} not installed (apt install slurm-wlm slurmdbd mariadb-server)"
-        )
+        pytest.skip(f"no SLURM here: no {', '.join(missing)} (apt install slurm-wlm slurmdbd mariadb-server)")
     with cluster(tmp_path_factory.mktemp("cluster") / "s", min_job_age=AGE) as one:
         yield one
 
@@ -66,21 +63,20 @@ def same(driven: Driven, smoke, paths=SHARDS) -> None:
         assert (driven.root / path).read_bytes() == (smoke.root / path).read_bytes(), path
 
 
-def failure(driven: Driven, path: str) -> dict:
-    """The record of a failed job."""
-    return json.loads((driven.root / path).with_name("failure.json").read_text())
+def ends_well(driven: Driven, driver, smoke, paths=SHARDS) -> None:
+    assert ends(driver) == 0, driven.said()
+    same(driven, smoke, paths)
 
 
 def test_a_job_that_is_cancelled_is_noticed_although_the_controller_forgets_it_and_runs_again(driven, smoke):
     driver = driven.start(*SHARDS)
     job = driven.running("extract_triples")
     driven.cluster.ask("scancel", job)
-    assert ends(driver) == 0, driven.said()
+    ends_well(driven, driver, smoke)
     assert f"SLURM job {job}: CANCELLED" in driven.said()
     assert "SIGTERM: cancelled, or at the end of its time" in driven.said()
     states = [state.split()[0] for _, state, *_ in driven.submitted("extract_triples")]
     assert sorted(states) == ["CANCELLED", "COMPLETED", "COMPLETED"]
-    same(driven, smoke)
 
 
 def test_a_driver_that_slept_while_its_jobs_ended_and_were_forgotten_goes_on(driven, smoke):
@@ -92,9 +88,8 @@ def test_a_driver_that_slept_while_its_jobs_ended_and_were_forgotten_goes_on(dri
     known = driven.submitted("extract_triples")[0][0]
     until(lambda: known not in driven.cluster.ask("squeue", "-h", "--states=all", "--format=%i").split(), 240)
     os.kill(driver.pid, signal.SIGCONT)
-    assert ends(driver) == 0, driven.said()
+    ends_well(driven, driver, smoke)
     assert len(driven.submitted("extract_triples")) == 2
-    same(driven, smoke)
 
 
 def test_a_driver_that_submits_while_the_controller_is_away_waits_for_it(driven, smoke):
@@ -104,9 +99,8 @@ def test_a_driver_that_submits_while_the_controller_is_away_waits_for_it(driven,
         until(lambda: "the next try is in" in driven.said() or driver.poll() is not None, LIMIT, "a try")
     finally:
         driven.cluster.start_controller()
-    assert ends(driver) == 0, driven.said()
+    ends_well(driven, driver, smoke)
     assert len(driven.submitted("extract_triples")) == 2
-    same(driven, smoke)
 
 
 def test_a_controller_that_is_away_while_jobs_run_loses_nothing(driven, smoke):
@@ -115,8 +109,7 @@ def test_a_controller_that_is_away_while_jobs_run_loses_nothing(driven, smoke):
     driven.cluster.stop_controller()
     time.sleep(20)
     driven.cluster.start_controller()
-    assert ends(driver) == 0, driven.said()
-    same(driven, smoke)
+    ends_well(driven, driver, smoke)
 
 
 def test_a_run_whose_driver_was_killed_is_resumed_and_no_job_runs_beside_itself(driven, smoke):
@@ -149,13 +142,12 @@ def test_a_node_that_goes_down_in_mid_job_is_left_and_the_job_runs_elsewhere(dri
     node = driven.cluster.ask("squeue", "-h", "-j", job, "--format=%N").strip()
     driven.cluster.kill_node(node)
     try:
-        assert ends(driver) == 0, driven.said()
+        ends_well(driven, driver, smoke)
     finally:
         driven.cluster.start_node(node)
         driven.cluster.ask("scontrol", "update", f"nodename={node}", "state=resume", check=False)
         until(driven.cluster._all_idle, what="idle nodes")
     assert "NODE_FAIL" in driven.said() or "FAILED" in driven.said()
-    same(driven, smoke)
 
 
 def test_bad_input_is_not_tried_again(driven, tmp_path):
@@ -166,7 +158,7 @@ def test_bad_input_is_not_tried_again(driven, tmp_path):
     driver = driven.start("results/custom/passages/passages.parquet", config=of_folder(folder)[1:])
     assert ends(driver) != 0
     assert len(driven.submitted("prepare")) == 1
-    found = failure(driven, "results/custom/passages/passages.parquet")
+    found = json.loads((driven.root / "results/custom/passages/failure.json").read_text())
     assert found["final"] and "passages.jsonl" in found["failure"]
     assert found["failure"] in driven.said()
 
@@ -193,14 +185,13 @@ def test_a_job_at_the_end_of_its_time_says_so_and_runs_again(driven, smoke):
     driver = driven.start(*SHARDS, config=("experiment=smoke", "resources=[extract_triples.runtime=attempt**3]"))
     job = driven.held("extract_triples")
     until(lambda: f"SLURM job {job}: TIMEOUT" in driven.said(), LIMIT, "the end of its time")
-    assert ends(driver) == 0, driven.said()  # the second attempt is not stopped
-    same(driven, smoke)
+    ends_well(driven, driver, smoke)  # the second attempt is not stopped
 
 
 def test_a_job_that_takes_more_memory_than_it_was_granted_is_killed_and_runs_again_with_more(driven, smoke):
     """No cgroups here: SLURM looks at what its job takes every other second, and kills it."""
     more = "resources=[extract_triples.mem_mb=attempt**3*250]"
-    assert ends(driven.start(*SHARDS, config=("experiment=smoke", more))) == 0, driven.said()
+    ends_well(driven, driven.start(*SHARDS, config=("experiment=smoke", more)), smoke)
     jobs = driven.submitted("extract_triples")
     assert {row[4] for row in jobs if row[1] == "COMPLETED"} == {"2000M"}
     killed = [row for row in jobs if row[1] != "COMPLETED"]
@@ -208,21 +199,17 @@ def test_a_job_that_takes_more_memory_than_it_was_granted_is_killed_and_runs_aga
     for job, *_ in killed:
         assert f"SLURM job {job}: FAILED (exit code 0:9, " in driven.said()
     assert driven.said().count("; it was granted 250M)") >= 2
-    same(driven, smoke)
 
 
 def test_a_group_that_is_cancelled_goes_on_with_what_is_left_of_it(driven, smoke):
-    targets = [
-        f"results/{name}_smoke/{name}_smoke/description/dataset_statistics.parquet"
-        for name in ("toy_documents", "toy_dialogue")
-    ]
+    names = ("toy_documents_smoke", "toy_dialogue_smoke")
+    targets = [f"results/{name}/{name}/description/dataset_statistics.parquet" for name in names]
     driver = driven.start(*targets)
     job = driven.running("describe_dataset")
     driven.cluster.ask("scancel", job)
-    assert ends(driver) == 0, driven.said()
+    ends_well(driven, driver, smoke, targets)
     assert f"SLURM job {job}: CANCELLED" in driven.said()
     assert len(driven.submitted("prepare")) == 2
-    same(driven, smoke, targets)
 
 
 def test_shards_are_allocations_of_their_own_and_join_to_the_bytes_of_one_job(driven, smoke):
@@ -231,10 +218,9 @@ def test_shards_are_allocations_of_their_own_and_join_to_the_bytes_of_one_job(dr
     targets += [f"{CORPUS}/toy_documents_smoke/rankings/graph/{graph}/{name}.parquet" for name in ("rankings", "paths")]
     shared = "overrides=['embedder.shards=2', 'retriever.shards=2']"
     driver = driven.start(*targets, config=("experiment=smoke", shared))
-    assert ends(driver) == 0, driven.said()
+    ends_well(driven, driver, smoke, targets)
     for rule in ("build_codebook", "rank_by_graph"):
         logs = sorted(path.name for path in (driven.root / "logs" / rule).rglob("*of2.log"))
         assert logs == ["0of2.log", "1of2.log"]
     for group in ("graph", "rank"):
         assert len(driven.submitted(group)) >= 3  # two shards, and what joins them
-    same(driven, smoke, targets)

@@ -12,63 +12,56 @@ from secateur.core.tables.table import read_table, read_tables
 pytestmark = pytest.mark.slow
 
 TURNS = {
-    "ana-ben": [
-        ("Ana", "I start at the mill on Monday."),
-        ("Ben", "Which one, the paper mill in Leeds?"),
-        ("Ana", "Yes, the Finch mill. My father worked there for nine years."),
-        ("Ben", "I have a spaniel now. He is called Otto."),
-        ("Ana", "Bring him along in June."),
-    ],
-    "cleo-dan": [
-        ("Cleo", "The ferry to Oslo was late again."),
-        ("Dan", "I told you to take the train."),
-        ("Cleo", "It costs 90 euros, and the ferry 40."),
-        ("Dan", "Did you paint the kitchen?"),
-        ("Cleo", "Green, as you said. Bruno helped me."),
-    ],
+    "ana-ben": """\
+Ana: I start at the mill on Monday.
+Ben: Which one, the paper mill in Leeds?
+Ana: Yes, the Finch mill. My father worked there for nine years.
+Ben: I have a spaniel now. He is called Otto.
+Ana: Bring him along in June.""",
+    "cleo-dan": """\
+Cleo: The ferry to Oslo was late again.
+Dan: I told you to take the train.
+Cleo: It costs 90 euros, and the ferry 40.
+Dan: Did you paint the kitchen?
+Cleo: Green, as you said. Bruno helped me.""",
 }
-QUESTIONS = [
-    {
-        "id": "q1",
-        "question": "What is Ben's dog called?",
-        "answer": "Otto",
-        "group": "ana-ben",
-        "evidence": ["ana-ben:3"],
-    },
-    {"id": "q2", "question": "Who helped Cleo?", "answer": "Bruno", "group": "cleo-dan", "evidence": ["cleo-dan:4"]},
-]
+ASKED = [("ana-ben", "What is Ben's dog called?", "Otto", 3), ("cleo-dan", "Who helped Cleo?", "Bruno", 4)]
 PAIRS = 10  # of each question with every turn of its dialogue: the pool of `quick` would take more
 
 
 @pytest.fixture(scope="module")
 def ran(smoke, tmp_path_factory):
-    """(project, folder, what `secateur run` said) of two dialogues, read by a model that the smoke run has prepared."""
+    """(project, its plan, its run) of two dialogues, read by a model that the smoke run has prepared."""
     project = smoke.copied(tmp_path_factory.mktemp("dialogues") / "project")
     folder = project.root.parent / "my dialogues"
     folder.mkdir()
     passages = [
-        {"id": f"{group}:{n}", "group": group, "session": "s1", "speaker": speaker, "date": "3 May 2024", "text": text}
+        {"id": f"{group}:{n}", "group": group, "session": "s1", "date": "3 May 2024", "speaker": speaker, "text": text}
         for group, turns in TURNS.items()
-        for n, (speaker, text) in enumerate(turns)
+        for n, (speaker, text) in enumerate(turn.split(": ") for turn in turns.splitlines())
     ]
-    for name, rows in (("passages", passages), ("questions", QUESTIONS)):
+    questions = [
+        {"id": group, "question": question, "answer": answer, "group": group, "evidence": [f"{group}:{n}"]}
+        for group, question, answer, n in ASKED
+    ]
+    for name, rows in (("passages", passages), ("questions", questions)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     own = [part for change in in_folder(folder) for part in ("--set", change)]
     plan = project.secateur("plan", "custom_dialogue", *own)
     said = project.secateur("evaluate", str(folder), "--name", "talks", "--cores", "1")
     assert said.returncode == 0, said.stdout + said.stderr
-    return project, folder, plan, said
+    return project, plan, said
 
 
 def test_it_says_beforehand_how_many_pairs_are_read_and_reads_no_more(ran):
-    project, _, plan, said = ran
+    project, plan, said = ran
     foretold = f"a language model reads at most {PAIRS} pairs of question and passage"
     assert foretold in plan.stdout, plan.stderr
     assert said.stderr.splitlines()[0].endswith(foretold)
     shards = sorted((project.root / "results/talks").rglob("statistics.parquet"))
     statistics = read_tables(TABLES["statistics"], shards)
     assert statistics.drop_nulls("passage_id").height == PAIRS
-    assert statistics.filter(pl.col("passage_id").is_null()).height == len(QUESTIONS)
+    assert statistics.filter(pl.col("passage_id").is_null()).height == len(ASKED)
 
 
 def test_turns_are_scored_with_the_answer_and_without_beside_plain_rankers(ran):
@@ -85,7 +78,7 @@ def test_turns_are_scored_with_the_answer_and_without_beside_plain_rankers(ran):
 
 
 def test_it_ends_with_its_page_and_with_nothing_left_to_do(ran):
-    project, _, _, said = ran
+    project, _, said = ran
     assert (project.root / said.stdout.splitlines()[-1]).is_file()
     assert "talks" in said.stdout.splitlines()[-1]
     assert project.secateur("plan", "talks").stdout == "nothing to do\n"

@@ -134,23 +134,17 @@ def copy_converted(source: Path, target: Path) -> None:
 def kernel(request) -> str:
     """Each kernel that OpenBLAS can be told to take here, besides the machine's own."""
     found = taken(request.param)
-    if found is None:
-        pytest.skip(f"this CPU cannot run the kernel {request.param}")
-    if found != request.param:
-        pytest.skip(f"this OpenBLAS has no kernel {request.param} and takes {found}")
-    if found == taken():
-        pytest.skip(f"{found} is the machine's own kernel")
+    if found != request.param or found == taken():
+        pytest.skip(
+            f"asked for {request.param}, OpenBLAS takes {found} (None: this CPU cannot) and {taken()} by itself"
+        )
     return found
-
-
-def test_every_table_was_written_by_both(built):
-    first, second = built(taken()), built(taken(), 1)
-    assert set(first) == set(second)
-    assert len(first) == 22
 
 
 def test_the_bytes_depend_on_neither_hash_seed_nor_threads(built):
     first, second = built(taken()), built(taken(), 1)
+    assert set(first) == set(second)
+    assert len(first) == 22
     assert [name for name, content in first.items() if second[name] != content] == []
 
 

@@ -1,4 +1,4 @@
-"""What the pages show is what a reader gets: their Python runs, the tutorial's edits lose nothing."""
+"""What the pages show is what a reader gets: their Python runs, their links lead somewhere."""
 
 import json
 import re
@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.project import copy_project
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,28 +41,6 @@ def test_the_notebook_runs(smoke_cache, monkeypatch, tmp_path):
     assert space["found"].tokens <= 64
 
 
-def systems(project) -> set[str]:
-    """The variants of quickstart."""
-    script = "from pathlib import Path; from secateur.planning.plan import variants; "
-    script += "print(*sorted({v.system for v in variants(Path('conf'), 'quickstart')}))"
-    return set(project.run("python", "-c", script).stdout.split())
-
-
-def test_the_tutorials_variant_adds_to_what_there_is_and_takes_nothing_away(tmp_path):
-    project = copy_project(tmp_path / "project")
-    page = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
-    option, axes = (
-        re.search(pattern, page, re.S)[1] for pattern in (r"```yaml\n(# Passages.*?)```", r"```yaml\n(axes:.*?)```")
-    )
-    before = systems(project)
-    (project.root / "conf/assembly/short.yaml").write_text(option)
-    text = (project.root / "conf/experiment/quickstart.yaml").read_text()
-    (project.root / "conf/experiment/quickstart.yaml").write_text(re.sub(r"^axes:.*$", axes.strip(), text, flags=re.M))
-    after = systems(project)
-    assert before < after
-    assert {"graph_zsum:short", "title_zsum:short", "beam:short", "graph_zsum:paper"} <= after
-
-
 @pytest.mark.parametrize("page", ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
 def test_every_link_of_a_page_leads_somewhere(page):
     path = ROOT / page
@@ -90,7 +67,3 @@ def test_the_pages_make_a_site_and_no_link_of_it_leads_nowhere(tmp_path):
     assert '<span class="filename">conf/dataset/mine.yaml</span>' in listing
     pages = {path.stem for path in (ROOT / "docs").glob("*.md")} | {"configuration", "plug_ins", "tables", "notebook"}
     assert pages <= {path.stem for path in (tmp_path / "site").glob("*.html")}
-
-
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120

@@ -30,7 +30,6 @@ OPTIONS = {
 
 @pytest.fixture
 def hub(project, tmp_path):
-    """A project with options that name a folder's shards."""
     folder = tmp_path / "a repository"
     for name, rows in SHARDS.items():
         path = folder / name

@@ -34,6 +34,12 @@ TEXTS = {
 QUESTION = "In which city is the mill that Alder Ltd bought?"
 
 
+def remembering(system: str, texts=TEXTS, **options) -> secateur.Memory:
+    made = secateur.Memory(system, **options)
+    made.index(texts)
+    return made
+
+
 def tables(smoke, kind: str, where: str) -> pl.DataFrame:
     (path,) = (smoke.root / DATASET).glob(where)
     return read_table(TABLES[kind], path)
@@ -93,7 +99,7 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
     own |= {"rankings": f"rankings/{ranked}/rankings.parquet"}
     inputs |= {name: tables(smoke, name, where) for name, where in own.items()}
     options = {
-        group: chosen(group, name) for group, name in (("assembly", assembly), ("lm", "smollm2"), ("eval", "default"))
+        group: chosen(group, n) for group, n in {"assembly": assembly, "lm": "smollm2", "eval": "default"}.items()
     }
     scorer = "graph" if system == "beam" else system
     ctx = replace(context(), axes={"assembly": assembly, "pick": scorer, "dataset": DATASET.name})
@@ -103,8 +109,7 @@ def test_a_memory_writes_what_the_pipelines_assembly_writes(smoke, asked, system
 
 
 def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):
-    memory = secateur.Memory("graph_zsum")
-    memory.index(smoke.root / DOCUMENTS)
+    memory = remembering("graph_zsum", smoke.root / DOCUMENTS)
     passages = dict(tables(smoke, "evidence", "questions/evidence.parquet").select("passage_id", "text").iter_rows())
     gold: dict[str, dict[str, str]] = {}
     evidence = tables(smoke, "evidence", "questions/evidence.parquet").sort("n")
@@ -124,9 +129,7 @@ def test_contexts_are_worth_what_the_pipeline_says(smoke, asked):
 
 @pytest.fixture(scope="module")
 def memory(smoke) -> secateur.Memory:
-    made = secateur.Memory("graph_zsum")
-    made.index(TEXTS)
-    return made
+    return remembering("graph_zsum")
 
 
 def test_a_context_says_where_each_part_comes_from(memory):
@@ -148,10 +151,8 @@ def test_what_is_read_later_is_found_and_what_is_read_again_is_replaced(smoke):
 
 @pytest.mark.parametrize("system", ["graph_zsum", "title_zsum", "bm25", "secateur"])
 def test_what_was_removed_is_as_if_it_had_never_been_there(smoke, system):
-    made, never = secateur.Memory(system), secateur.Memory(system)
-    made.index(TEXTS | {"secret": "Ann Alder sold the mill in Leeds to Cob Ltd in May."})
-    count = len(made)
-    never.index(TEXTS)
+    made = remembering(system, TEXTS | {"secret": "Ann Alder sold the mill in Leeds to Cob Ltd in May."})
+    count, never = len(made), remembering(system)
     assert made.remove("secret") == len(made) == len(never) == count - 1
     assert made.documents == never.documents
     assert made.retrieve(QUESTION, 80) == never.retrieve(QUESTION, 80)
@@ -167,8 +168,7 @@ def test_what_was_removed_is_as_if_it_had_never_been_there(smoke, system):
 
 def test_a_ranker_by_words_embeds_nothing_saved_or_not(smoke, tmp_path, monkeypatch):
     monkeypatch.setattr(Embedder, "embed", lambda *_: pytest.fail("embedded"))
-    made = secateur.Memory("bm25")
-    made.index(TEXTS)
+    made = remembering("bm25")
     made.save(tmp_path / "kept")
     assert not list((tmp_path / "kept").glob("*.safetensors"))
     assert secateur.Memory.load(tmp_path / "kept").retrieve(QUESTION, 60) == made.retrieve(QUESTION, 60)
@@ -195,13 +195,6 @@ def test_an_event_loop_goes_on_while_texts_are_read_and_questions_asked(smoke):
     assert ticks > 3
 
 
-def test_unnamed_texts_stand_in_the_order_of_their_list(smoke):
-    texts = [f"The mill has room {n}." for n in range(12)]
-    made = secateur.Memory("title_zsum", assembly="default+placement=as_written")
-    made.index(texts)
-    assert made.retrieve("Which rooms does the mill have?", 500).text.splitlines() == texts
-
-
 def test_a_context_that_nothing_fits_holds_none_of_the_evidence(memory):
     nothing = memory.retrieve(QUESTION, 1)
     assert nothing.text == ""
@@ -209,42 +202,41 @@ def test_a_context_that_nothing_fits_holds_none_of_the_evidence(memory):
     assert figures.filter(metric="evidence_recall")["value"].to_list() == [0.0]
 
 
+def test_unnamed_texts_stand_in_the_order_of_their_list(smoke):
+    texts = [f"The mill has room {n}." for n in range(12)]
+    made = remembering("title_zsum", texts, assembly="default+placement=as_written")
+    assert made.retrieve("Which rooms does the mill have?", 500).text.splitlines() == texts
+
+
 @pytest.mark.parametrize("form", ["ids", "matrix"])
 def test_symbols_are_worth_the_facts_that_they_stand_for(smoke, form):
-    plain = secateur.Memory("title_zsum")
-    plain.index(TEXTS)
-    gold = {source.passage_id: source.text.strip() for source in plain.retrieve(QUESTION, 60).sources}
+    plain = remembering("title_zsum").retrieve(QUESTION, 60)
+    gold = {source.passage_id: source.text.strip() for source in plain.sources}
     recalls = []
     for kind in ("words", form):
-        made = secateur.Memory("graph_zsum", assembly=f"lines+form.kind={kind}")
-        made.index(TEXTS)
+        made = remembering("graph_zsum", assembly=f"lines+form.kind={kind}")
         figures = secateur.evaluate({"q": made.retrieve(QUESTION, 400)}, {"q": QUESTION}, {"q": gold})
         recalls.append(figures.filter(metric="evidence_recall")["value"][0])
     assert recalls[0] == recalls[1] > 0
 
 
 def test_a_system_without_its_reranker_ranks_as_before_it_and_its_parts_can_be_scored(smoke):
-    made, plain = secateur.Memory("rag_rerank", overrides=["system.reranker=none"]), secateur.Memory("minilm")
-    for one in (made, plain):
-        one.index(TEXTS)
-    found = made.retrieve(QUESTION, 60)
-    assert found == plain.retrieve(QUESTION, 60)
+    found = remembering("rag_rerank", overrides=["system.reranker=none"]).retrieve(QUESTION, 60)
+    assert found == remembering("minilm").retrieve(QUESTION, 60)
     scored = secateur.score(QUESTION, None, [source.text for source in found.sources])
     assert sorted(scored["candidate"]) == list(range(len(found.sources)))
 
 
 def test_two_readings_make_the_memory_that_one_makes(smoke):
-    whole, parts = secateur.Memory("graph_zsum"), secateur.Memory("graph_zsum")
-    whole.index(TEXTS)
+    parts = secateur.Memory("graph_zsum")
     for doc, text in TEXTS.items():
         parts.index({doc: text})
-    assert parts.retrieve(QUESTION, 80) == whole.retrieve(QUESTION, 80)
+    assert parts.retrieve(QUESTION, 80) == remembering("graph_zsum").retrieve(QUESTION, 80)
 
 
 @pytest.mark.parametrize("system", ["graph_zsum", "title_zsum"])
 def test_a_memory_that_was_saved_is_the_same_memory(smoke, tmp_path, system):
-    made = secateur.Memory(system)
-    made.index(TEXTS)
+    made = remembering(system)
     made.save(tmp_path / "kept")
     again = secateur.Memory.load(tmp_path / "kept")
     assert again.retrieve(QUESTION, 80) == made.retrieve(QUESTION, 80)
@@ -259,8 +251,7 @@ def test_a_memory_of_a_dialogue_reads_who_speaks_as_the_pipeline_does(smoke, tmp
     said = [("Ann", "The tax office moved to Leeds."), ("Bob", "I went to Paris."), ("Carol", "I went to Paris.")]
     objects = [{"id": f"p{n}", "text": text, "speaker": name} for n, (name, text) in enumerate(said)]
     (tmp_path / "passages.jsonl").write_text("\n".join(map(json.dumps, objects)))
-    made = secateur.Memory(system)
-    made.index(tmp_path)
+    made = remembering(system, tmp_path)
     made.save(tmp_path / "kept")
     kept = load_file(tmp_path / "kept/vectors.safetensors")["texts_read"]
     np.testing.assert_array_equal(kept, made.embedder.embed([f"{name}: {text}" for name, text in said]))
@@ -284,18 +275,14 @@ def test_threads_ask_at_once_while_texts_are_read(memory):
 
 def test_vectors_are_right_while_texts_are_read_and_questions_asked(smoke, tmp_path, monkeypatch):
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))  # nothing is known, all is computed
-    made, asked = secateur.Memory("title_zsum"), [f"Who sold the {n} mills of {n} towns?" for n in range(40)]
-    made.index(TEXTS)
-    many = {
-        f"d{n}": f"Town {n} has {n * 7} mills and a bridge of {n} arches. It was sold {n} times." for n in range(150)
-    }
+    made, asked = remembering("title_zsum"), [f"Who sold the {n} mills of {n} towns?" for n in range(40)]
+    many = {f"d{n}": f"Town {n} has {n * 7} mills and {n} arches. It was sold {n} times." for n in range(150)}
     reading = threading.Thread(target=made.index, args=(many,))
     reading.start()
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda question: made.retrieve(question, 60), asked * 3))
     reading.join()
-    alone = secateur.Memory("title_zsum")
-    alone.index(TEXTS | many)
+    alone = remembering("title_zsum", TEXTS | many)
     for question in asked:
         np.testing.assert_allclose(made.vectors.embed([question]), alone.vectors.embed([question]), atol=1e-6)
         assert made.retrieve(question, 60) == alone.retrieve(question, 60)
@@ -307,8 +294,7 @@ def test_a_question_loads_no_parser_writes_no_file_and_counts_no_passage_again(s
     monkeypatch.setenv("SECATEUR_CACHE", str(tmp_path))
     for name in ("embeddings", "tokenizers"):  # converted weights, which take seconds to make and nobody writes to
         shutil.copytree(smoke.root / ".cache" / name, tmp_path / name, copy_function=os.link)
-    made = secateur.Memory("beam")
-    made.index(TEXTS)
+    made = remembering("beam")
     before, read = {path for path in tmp_path.rglob("*") if path.is_file()}, len(loaded)
     embedded, encode = [], made.embedder.encode
     monkeypatch.setattr(made.embedder, "encode", lambda texts: embedded.extend(texts) or encode(texts))
@@ -327,34 +313,12 @@ def test_a_question_loads_no_parser_writes_no_file_and_counts_no_passage_again(s
     assert not passages & set(counted)
 
 
-def test_what_was_kept_with_other_vectors_is_refused(smoke, tmp_path):
-    made = secateur.Memory("title_zsum")
-    made.index(TEXTS)
-    made.save(tmp_path / "kept")
-    path = tmp_path / "kept" / "memory.json"
-    path.write_text(path.read_text().replace(made.embedder.identity, "another"))
-    with pytest.raises(secateur.SecateurError, match="other weights"):
-        secateur.Memory.load(tmp_path / "kept")
-
-
-def test_a_memory_saved_when_its_system_was_another_is_refused(smoke, tmp_path):
-    made = secateur.Memory("graph_zsum")
-    made.index(TEXTS)
-    made.save(tmp_path / "kept")
-    path = tmp_path / "kept" / "memory.json"
-    path.write_text(path.read_text().replace('"graph_zsum"', '"secateur"'))
-    with pytest.raises(secateur.SecateurError, match="was another system"):
-        secateur.Memory.load(tmp_path / "kept")
-
-
 def test_candidates_are_ranked_by_how_far_they_move_the_answer(smoke):
     found = secateur.score("Who bought the mill?", "Alder Ltd", ["It rains in Leeds.", "Alder Ltd bought the mill."])
     assert found["candidate"].to_list() == [1, 0]
     assert found["signed"][0] > 0
 
 
-def test_the_packages_face_is_small_and_names_its_parts():
-    expected = ["Memory", "Retrieved", "SecateurError", "Source", "__version__", "compare", "evaluate", "score"]
-    assert dir(secateur) == expected
+def test_a_name_that_the_package_does_not_have_is_an_attribute_error():
     with pytest.raises(AttributeError, match="Memmory"):
         _ = secateur.Memmory

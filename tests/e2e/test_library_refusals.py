@@ -1,6 +1,8 @@
 """What a user of the library gives wrongly is refused where it is given, in one message."""
 
 import logging
+import re
+from functools import partial
 
 import polars as pl
 import pytest
@@ -79,19 +81,8 @@ def test_wrong_texts_questions_budgets_and_folders_are_refused_at_the_entry(smok
         refused(made.index, [value], {"a": value}, ["A text.", value], allowed="a text")
     refused(made.index, {3: "A text."}, {"": "A text."}, allowed="ids that are texts")
     refused(made.retrieve, *WRONG, [], "", " ", SURROGATE, allowed="a text with words")
-    refused(
-        lambda v: made.retrieve("Where?", v),
-        None,
-        b"x",
-        ("a", 3),
-        [],
-        0,
-        -1,
-        "x",
-        True,
-        2.5,
-        allowed="a whole number of tokens",
-    )
+    budgets = None, b"x", ("a", 3), [], 0, -1, "x", True, 2.5
+    refused(lambda v: made.retrieve("Where?", v), *budgets, allowed="a whole number of tokens")
     for call in (made.save, secateur.Memory.load):
         refused(call, *WRONG, [], "", "a\0b", allowed="the path of a")
     (tmp_path / "file").write_text("x")
@@ -100,11 +91,22 @@ def test_wrong_texts_questions_budgets_and_folders_are_refused_at_the_entry(smok
     assert made.index(["Leeds has a mill."]) == 2
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"embedder": "a", "system": "title_zsum", "foo": 1}', "{"])
-def test_a_saved_memory_with_other_settings_is_refused(smoke, tmp_path, content):
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        *(
+            (lambda _, text=text: text, r"memory\.json.*Fix: ")
+            for text in ("[]", "{}", '{"embedder": "a", "system": "title_zsum", "foo": 1}', "{")
+        ),
+        (lambda text: re.sub('"embedder": ".*?"', '"embedder": "another"', text), "other weights"),
+        (lambda text: text.replace('"title_zsum"', '"graph_zsum"'), "was another system"),
+    ],
+)
+def test_a_saved_memory_with_other_settings_is_refused(smoke, tmp_path, kept, said):
     lexical().save(tmp_path / "kept")
-    (tmp_path / "kept/memory.json").write_text(content)
-    with pytest.raises(secateur.SecateurError, match=r"memory\.json.*Fix: "):
+    path = tmp_path / "kept/memory.json"
+    path.write_text(kept(path.read_text()))
+    with pytest.raises(secateur.SecateurError, match=said):
         secateur.Memory.load(tmp_path / "kept")
 
 
@@ -115,14 +117,8 @@ def test_wrong_arguments_of_the_functions_are_refused_at_the_entry(smoke):
     refused(lambda v: score("Who?", "a", v), None, 3, "x", b"x", {"a": 1}, [], [3], allowed="a (list|text)")
     refused(lambda v: score("Who?", "a", ["x"], lm=v), *WRONG, [], "", allowed="an option of conf/lm")
     for place in range(3):
-        refused(
-            lambda v, place=place: evaluate(*OK[:place], v, *OK[place + 1 :]),
-            None,
-            3,
-            "x",
-            [],
-            allowed="a mapping whose",
-        )
+        call = partial(lambda place, v: evaluate(*OK[:place], v, *OK[place + 1 :]), place)
+        refused(call, None, 3, "x", [], allowed="a mapping whose")
     refused(lambda v: evaluate({"q": v}, *OK[1:]), *WRONG, ["Leeds"], SURROGATE, allowed="a retrieved context, a text")
     refused(lambda v: evaluate(OK[0], {"q": v}, OK[2]), 3, ["x"], SURROGATE, allowed="a text")
     refused(lambda v: evaluate(*OK[:2], {"q": v}), 3, "Leeds", b"x", [3], {"a": 1}, allowed="a (list|text)")
@@ -147,6 +143,5 @@ def test_contexts_that_name_no_passage_or_other_ids_than_the_evidence_are_told(s
     secateur.evaluate({"q1": [("mill:0", "The Finch mill stands in Leeds.")], "q2": "Nothing found."}, asked, gold)
     assert caplog.messages == []  # what stands in a context is held, under whatever name
     secateur.evaluate({"q1": [("mill", "The Finch mill stands in Leeds.")]}, {"q1": asked["q1"]}, {"q1": gold["q1"]})
-    assert caplog.messages == [
-        "no passage that contexts name ('mill', ...) is among the ids of the evidence ('mill:0', ...)"
-    ]
+    (told,) = caplog.messages
+    assert "'mill'" in told and "'mill:0'" in told

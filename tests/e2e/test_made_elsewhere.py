@@ -32,7 +32,6 @@ def source(system: str, length: str = "") -> str:
 
 
 def run_of(rankings: pl.DataFrame) -> str:
-    """One ranking of the table as a TREC run."""
     own = rankings.filter(pl.col("scorer") == "title_zsum").select("question_id", "passage_id", "rank", "value")
     return "".join(f"{q} Q0 {p} {rank + 1} {value!r} title_zsum\n" for q, p, rank, value in own.iter_rows())
 

@@ -65,7 +65,6 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def peered(smoke, tmp_path_factory):
-    """A copy of the finished smoke run, with an experiment of peers in it."""
     project = smoke.copied(tmp_path_factory.mktemp("peers") / "project")
     for name, text in OPTIONS.items():
         (project.root / f"conf/{name}.yaml").write_text(text)

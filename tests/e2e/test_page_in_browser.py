@@ -1,13 +1,15 @@
-"""What a person sees of the report, in a real browser: sizes, the first sentence, questions, hostile data."""
+"""What a person sees of the report, in a real browser: of tables that were made up, and of a run."""
 
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.support.browser import HEIGHT, READABLE, WIDTHS, cut_off, inside, load, sized, smallest_text, unfold
+from tests.support.report_rows import metric, pair
 from tests.support.scripts import SCRIPTS
 
 from secateur.core.tables.catalog import TABLES
+from secateur.core.tables.table import read_table
 from secateur.datasets.sentences import sentences
 from secateur.report.browser import Set, browsed
 from secateur.report.page import About, Figures, render
@@ -16,6 +18,9 @@ from secateur.report.trace import Traces
 pytestmark = pytest.mark.slow
 
 HOSTILE = "<img src=x onerror='window.hacked=1'></script><script>window.hacked=1</script>"
+NOTHING = pl.lit(None, pl.String)
+SCREENS = 8  # of a run's page
+DOCUMENTS = "toy_documents_smoke"
 SYSTEMS = {"graph_zsum": "graph", "beam": "graph", "hipporag2:controlled": "peer", "title_zsum": "lexical"}
 
 
@@ -23,74 +28,58 @@ def _tables() -> tuple[pl.DataFrame, ...]:
     """Two data sets, each with the plain ranking and the best row that its systems are compared with."""
     rows, pairs, best = [], [], []
     for dataset, lead in (("harbour", 0.1), ("archive_of_long_names", 0.02)):
-        whole = {"dataset": dataset, "order": "blind", "scorer": None, "answer_aware": False, "subset": "all"}
-        whole |= {"n": 60, "units": 30, "split": "all"}
+        own = {"dataset": dataset, "n": 60, "units": 30}
         for place, system in enumerate(SYSTEMS):
+            ahead, behind = lead * (3 - place) / 3, -lead * place / 3
             for budget, value in ((64, 0.5), (128, 0.6), (256, 0.7), ("claim", 0.6)):
-                for metric in ("evidence_recall", "evidence_coverage", "token_recall"):
-                    mean = value + lead * (3 - place) / 3
-                    own = {"system": system, "metric": f"{metric}@{budget}", "value": mean, "published": False}
-                    rows.append(whole | own | {"low": mean - 0.05, "high": mean + 0.05})
+                for name in ("evidence_recall", "evidence_coverage", "token_recall"):
+                    rows.append(metric(system, f"{name}@{budget}", value + ahead, **own))
             if system != "graph_zsum":
-                own = {"metric": "evidence_recall@claim", "system": system, "baseline": "graph_zsum", "axis": "best"}
-                size = -lead * place / 3
-                own |= {"baseline_scorer": None, "difference": size, "low": size - 0.01, "high": size + 0.01}
-                best.append(whole | own | {"p": 0.001, "p_holm": 0.003})
+                sizes = {"difference": behind, "low": behind - 0.01, "high": behind + 0.01, "p": 0.001, "p_holm": 0.003}
+                best.append(pair(system, "graph_zsum", axis="best", **sizes, **own))
             if system != "title_zsum":
-                size = lead * (3 - place) / 3
-                own = {"metric": "evidence_recall@claim", "system": system, "baseline": "title_zsum"}
-                own |= {"baseline_scorer": None, "axis": "ranker", "difference": size, "low": size - 0.01}
-                pairs.append(whole | own | {"high": size + 0.01, "p": 0.001, "p_holm": 0.004})
+                sizes = {"difference": ahead, "low": ahead - 0.01, "high": ahead + 0.01, "p": 0.001, "p_holm": 0.004}
+                pairs.append(pair(system, "title_zsum", **sizes, **own))
     empty = [TABLES[name].empty() for name in ("metrics", "comparisons", "leaders")]
-    made = (pl.DataFrame(rows), pl.DataFrame(pairs), pl.DataFrame(best))
+    made = map(pl.DataFrame, (rows, pairs, best))
     return tuple(one.select(e.columns).cast(dict(e.schema)) for one, e in zip(made, empty, strict=True))
 
 
+def _traced(asked: list[tuple], gold: list[tuple], sent: list[tuple], answers: dict | None = None) -> Traces:
+    """asked: (id, question, answer); gold: (id, passage, text); sent: (id, place, passage, text). Recall is full at 512."""
+    questions = pl.DataFrame(asked, schema=["question_id", "text", "answer"], orient="row")
+    evidence = pl.DataFrame(gold, schema=["question_id", "passage_id", "text"], orient="row").with_columns(n=pl.lit(0))
+    contexts = pl.DataFrame(sent, schema=["question_id", "place", "passage_id", "text"], orient="row")
+    figures = questions.select("question_id", metric=pl.lit("evidence_recall@512"), value=pl.lit(1.0), hop=NOTHING)
+    return Traces(
+        questions.with_columns(type=NOTHING), evidence, contexts.with_columns(tokens=pl.lit(21)), figures, answers
+    )
+
+
 def _questions() -> Set:
-    ids = [f"q{n}" for n in range(30)]
-    asked = pl.DataFrame(
-        {"question_id": ids, "text": [f"Who bought the Finch mill {n}? {HOSTILE}" for n in range(30)]}
-    ).with_columns(answer=pl.lit("Alder Ltd"), type=pl.lit("1-hop"))
-    gold = pl.DataFrame({"question_id": ids, "n": [0] * 30, "passage_id": ["p0"] * 30})
-    gold = gold.with_columns(text=pl.lit("Alder Ltd bought the Finch mill in 2021."))
-    pieces = {"question_id": [i for i in ids for _ in (0, 1)], "place": [0, 1] * 30, "passage_id": ["p0", "p1"] * 30}
-    texts = ["Alder Ltd bought the Finch mill in 2021.\n", f"The mill is old. {HOSTILE}\n"] * 30
-    sent = pl.DataFrame(pieces | {"text": texts, "tokens": [21] * 60})
-    figures, without = _recalls(ids), sent.filter(pl.col("passage_id") == "p1")
-    secateur = Traces(asked, gold, sent, figures, {"q0": HOSTILE})
-    return Set("harbour", {"graph_zsum": secateur, "title_zsum": Traces(asked, gold, without, figures.head(0))}, 512)
+    ids, gold = [f"q{n}" for n in range(30)], "Alder Ltd bought the Finch mill in 2021."
+    asked = [(i, f"Who bought the Finch mill {n}? {HOSTILE}", "Alder Ltd") for n, i in enumerate(ids)]
+    golden = [(i, "p0", gold) for i in ids]
+    without = [(i, 1, "p1", f"The mill is old. {HOSTILE}\n") for i in ids]
+    whole = _traced(asked, golden, [(i, 0, "p0", f"{gold}\n") for i in ids] + without, {"q0": HOSTILE})
+    return Set("harbour", {"graph_zsum": whole, "title_zsum": _traced(asked, golden, without)}, 512)
 
 
 def _six_scripts() -> Set:
     """A question in each of six scripts, with its ten sentences as the context."""
-    ids, texts = list(SCRIPTS), {name: [t for t, _, _ in sentences(script.text)] for name, script in SCRIPTS.items()}
-    asked = pl.DataFrame({"question_id": ids, "text": [SCRIPTS[name].question for name in ids]})
-    asked = asked.with_columns(answer=pl.Series([SCRIPTS[name].answer for name in ids]), type=pl.lit(None, pl.String))
-    gold = pl.DataFrame({"question_id": ids, "n": [0] * 6, "passage_id": [f"{name}:2" for name in ids]})
-    gold = gold.with_columns(text=pl.Series([texts[name][2] for name in ids]))
-    rows = [(name, n, f"{name}:{n}", f"{text}\n", 90) for name in ids for n, text in enumerate(texts[name])]
-    sent = pl.DataFrame(rows, schema=["question_id", "place", "passage_id", "text", "tokens"], orient="row")
-    answers = {name: SCRIPTS[name].answer for name in ids}
-    return Set("scripts", {"graph_zsum": Traces(asked, gold, sent, _recalls(ids), answers)}, 512)
-
-
-def _recalls(ids: list[str]) -> pl.DataFrame:
-    """Figures: full recall at 512 tokens for each question."""
-    columns = {"question_id": ids, "metric": ["evidence_recall@512"] * len(ids), "value": [1.0] * len(ids)}
-    return pl.DataFrame(columns).with_columns(hop=pl.lit(None, pl.String))
+    texts = {name: [text for text, _, _ in sentences(script.text)] for name, script in SCRIPTS.items()}
+    asked = [(name, script.question, script.answer) for name, script in SCRIPTS.items()]
+    gold = [(name, f"{name}:2", texts[name][2]) for name in SCRIPTS]
+    sent = [(name, n, f"{name}:{n}", f"{text}\n") for name in SCRIPTS for n, text in enumerate(texts[name])]
+    return Set("scripts", {"graph_zsum": _traced(asked, gold, sent)}, 512)
 
 
 def _many(count: int) -> Set:
     """So many questions under twelve systems, whose contexts have a few words in common."""
-    ids = [f"q{n}" for n in range(count)]
-    nothing = pl.lit(None, pl.String)
-    asked = pl.DataFrame({"question_id": ids, "text": [f"Who bought mill {n}?" for n in range(count)]})
-    gold = pl.DataFrame({"question_id": ids, "n": [0] * count, "passage_id": ids})
-    texts = [f"Alder Ltd bought mill {n} in 2021, and the neighbour's in the year after. " * 12 for n in range(count)]
-    gold = gold.with_columns(text=pl.Series(texts))
-    asked = asked.with_columns(answer=pl.lit("Alder Ltd"), type=nothing)
-    sent = pl.DataFrame({"question_id": ids, "place": [0] * count, "passage_id": ids, "text": texts})
-    traces = Traces(asked, gold, sent.with_columns(tokens=pl.lit(90)), _recalls(ids), {"q0": "x"})
+    text = "Alder Ltd bought mill {} in 2021, and the neighbour's in the year after. "
+    gold = [(f"q{n}", f"q{n}", text.format(n) * 12) for n in range(count)]
+    asked = [(i, f"Who bought mill {i[1:]}?", "Alder Ltd") for i, *_ in gold]
+    traces = _traced(asked, gold, [(i, 0, passage, text) for i, passage, text in gold], {"q0": "x"})
     return Set("harbour", {f"system{n}": traces for n in range(12)}, 512)
 
 
@@ -121,20 +110,45 @@ def page(tmp_path_factory) -> str:
 @pytest.fixture
 def opened(driver, page):
     load(driver, page)
-    sized(driver, 1400, HEIGHT)
+    sized(driver, 1400)
     return driver
 
 
+@pytest.fixture
+def real(driver, smoke):
+    load(driver, (smoke.root / "results/experiments/smoke/report.html").as_uri())
+    sized(driver, 1400)
+    return driver
+
+
+@pytest.fixture(params=["opened", "real"])
+def either(request):
+    return request.getfixturevalue(request.param)
+
+
+def severe(driver) -> list[dict]:
+    return [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_first_screen_has_the_finding_and_the_leaderboard(opened, width):
-    sized(opened, width, HEIGHT)
+def test_at_every_width_the_first_screen_has_finding_and_board_nothing_is_cut_off_and_plots_can_be_read(either, width):
+    sized(either, width)
+    assert inside(either, "#finding")["top"] >= 0
+    assert inside(either, "#leaderboard tbody tr:nth-child(4)")["bottom"] <= HEIGHT
+    for change in (lambda _: None, unfold):
+        change(either)
+        assert cut_off(either) == []
+        assert smallest_text(either)[0] >= READABLE
+    assert severe(either) == []
+
+
+def test_the_finding_and_the_leaderboard_say_what_the_tables_hold(opened):
     said = opened.find_element("id", "finding").text
     assert said.startswith("harbour: graph_zsum holds more evidence than the best baseline (")
     assert said.endswith(", n = 60.")
     assert "LIMIT=60" in opened.find_element("class name", "limit").text
     names = [head.text for head in opened.find_elements("css selector", "#leaderboard tbody th")]
     assert names == ["graph_zsum", "beam", "hipporag2:controlled", "title_zsum"]
-    assert inside(opened, "#leaderboard tbody tr:nth-child(4)")["bottom"] <= HEIGHT
     assert opened.find_element("css selector", "#leaderboard .note").text.startswith("harbour, order-blind, mean of 64")
 
 
@@ -150,30 +164,17 @@ def test_another_data_set_is_another_leaderboard_and_what_has_no_choice_is_hidde
 def test_a_plot_shows_the_metric_that_is_chosen(opened):
     from selenium.webdriver.support.ui import WebDriverWait
 
+    def drawn() -> list:
+        return [one for one in opened.find_elements("css selector", ".switched figure") if one.is_displayed()]
+
     where = ("css selector", "h2 ~ .asking:not(#browser .asking) select")
     choice = WebDriverWait(opened, 60).until(lambda page: page.find_elements(*where))[0]  # a busy machine draws late
-    drawn = [one for one in opened.find_elements("css selector", ".switched figure") if one.is_displayed()]
-    names = [option.text for option in choice.find_elements("tag name", "option")]
-    assert len(names) == 3
-    choice.find_elements("tag name", "option")[2].click()
-    after = [one for one in opened.find_elements("css selector", ".switched figure") if one.is_displayed()]
-    assert len(drawn) == len(after)
-    assert drawn[0] != after[0]
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_is_cut_off_whatever_is_unfolded(opened, width):
-    sized(opened, width, HEIGHT)
-    unfold(opened)
-    assert cut_off(opened) == []
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_text_in_plots_can_be_read_at_every_width(opened, width):
-    sized(opened, width, HEIGHT)
-    assert smallest_text(opened)[0] >= READABLE
-    unfold(opened)
-    assert smallest_text(opened)[0] >= READABLE
+    before, metrics = drawn(), choice.find_elements("tag name", "option")
+    assert len(metrics) == 3
+    metrics[2].click()
+    after = drawn()
+    assert len(before) == len(after)
+    assert before[0] != after[0]
 
 
 def test_a_table_sorts_without_a_server(opened):
@@ -210,14 +211,10 @@ def test_a_question_is_found_and_its_gold_is_marked_on_the_side_that_has_it(open
     assert "No question is like this." in opened.find_element("id", "asked").text
 
 
-def test_ten_thousand_questions_fit_a_page_that_says_how_many_of_them_it_shows(driver, tmp_path):
-    made, path = browsed([_many(10_000)]), tmp_path / "report.html"
+def test_of_ten_thousand_questions_some_are_shown_and_2000_listed_and_each_of_those_is_found(driver, tmp_path):
+    made = browsed([_many(10_000)])
     shown = [one["id"] for one in made["sets"][0]["questions"]]
-    assert 2000 < len(shown) < 10_000
-    load(driver, _written(path, made))
-    assert path.stat().st_size < 20_000_000
-    said = driver.find_element("css selector", "#questions ~ p.note").text
-    assert said.startswith(f"harbour: {len(shown)} of 10000 questions, contexts within 512 tokens, drawn by hash")
+    load(driver, _written(tmp_path / "report.html", made))
     matches = driver.find_element("id", "matches")
     assert matches.text == f"{len(shown)} of 10000 questions, the first 2,000 listed"
     driver.find_element("id", "search").send_keys(shown[-1])
@@ -229,7 +226,7 @@ def test_hostile_words_are_words(opened):
     assert "<img src=x" in opened.find_element("id", "asked").text
     assert "<img src=x" in opened.find_element("tag name", "h1").text
     assert opened.execute_script("return window.hacked") is None
-    assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert severe(opened) == []
 
 
 def test_a_figure_is_saved_as_a_drawing_that_needs_no_page(opened):
@@ -298,4 +295,59 @@ def test_each_script_is_read_from_its_side_and_its_words_are_marked(driver, tmp_
             assert shown == side, (name, place)
         marked = driver.execute_script("return document.querySelectorAll('#leftside .gold mark').length")
         assert marked >= 3, name
-        driver.save_screenshot(str(tmp_path / f"{name}.png"))
+
+
+# --- the page of a run ------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_run_is_a_few_screens_long(real):
+    height = real.execute_script("return document.documentElement.scrollHeight")
+    assert HEIGHT < height <= SCREENS * HEIGHT
+
+
+def test_the_field_above_a_long_table_filters_it(real):
+    unfold(real)
+    from selenium.webdriver.common.keys import Keys
+
+    fields = real.find_elements("css selector", "details input[placeholder='filter rows']")
+    beside = [(field, field.find_element("xpath", "following-sibling::div[1]")) for field in fields]
+    field, table = max(beside, key=lambda pair: len(pair[1].find_elements("css selector", "tbody tr")))
+
+    def shown() -> list[str]:
+        rows = table.find_elements("css selector", "tbody tr")
+        return [row.find_element("css selector", "th").text for row in rows if row.is_displayed()]
+
+    every = shown()
+    assert len(every) > 20
+    texts = [row.get_attribute("textContent").lower() for row in table.find_elements("css selector", "tbody tr")]
+    word = min(every, key=lambda name: sum(name.lower() in text for text in texts))
+    kept = [name for name, text in zip(every, texts, strict=True) if word.lower() in text]
+    assert 0 < len(kept) < len(every)
+    field.send_keys(word)
+    assert shown() == kept
+    field.send_keys(" nothing")
+    assert shown() == []
+    field.send_keys(*[Keys.BACKSPACE] * len(f"{word} nothing"))
+    assert shown() == every
+
+
+def test_answers_stand_under_the_contexts_they_were_given_to(real, smoke):
+    paths = (smoke.root / "results").glob(f"{DOCUMENTS}/{DOCUMENTS}/answers/contexts/lexical/*/zsum/**/answers.parquet")
+    found = pl.concat([read_table(TABLES["answers"], path) for path in paths])
+    question, answer = found.filter(pl.col("text") != "").select("question_id", "text").row(0)
+    real.find_element("id", "search").send_keys(question)
+    names = [one.text for one in real.find_elements("css selector", "#right option")]
+    real.find_element("css selector", f"#right option:nth-child({names.index('rag_zsum') + 1})").click()
+    said = real.find_element("css selector", "#rightside > p:last-child").get_attribute("textContent")
+    assert said == f"Answer: {answer}"
+    assert real.find_element("css selector", "#rightside .context").text.strip()
+
+
+def test_what_a_row_cost_can_be_seen_and_every_difference_behind_the_fold(real):
+    titles = [head.text for head in real.find_elements("css selector", "h3")]
+    assert titles.index("Answers under each context") < titles.index("What it costs")
+    folded = real.find_element("css selector", "#more ~ details")
+    assert not folded.find_element("tag name", "table").is_displayed()
+    unfold(real)
+    assert "Differences to the best plain ranking" in folded.text
+    assert "not enough data" in folded.text

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A hub with a stand-in of each model."""
     folders = {}
     for name, save in MODELS.items():
         save(folder := tmp_path_factory.mktemp("model") / name.rpartition("/")[2])

@@ -43,7 +43,6 @@ def layers(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def rows(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Every value of every table of a database."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
         for (table,) in store.execute("select name from sqlite_master where type = 'table'").fetchall():
             yield f"{path}!{table}", repr(store.execute(f'select * from "{table}"').fetchall()).encode()

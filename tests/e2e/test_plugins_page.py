@@ -18,7 +18,6 @@ pytestmark = pytest.mark.slow  # two minutes; tests/unit/test_plugins.py tries e
 
 
 def paths(project) -> str:
-    """Where Python finds the copy's library and the module beside it."""
     return os.pathsep.join(map(str, (project.root / "workflow", project.root)))
 
 
@@ -39,7 +38,6 @@ def mine(tmp_path_factory):
 
 
 def contexts(project, source: str, budget: int) -> dict[str, str]:
-    """The context of each question."""
     found = pl.read_parquet(project.root / FOLDER / f"contexts/{source}/contexts.parquet")
     rows = found.filter(pl.col("budget") == budget).sort("question_id", "place")
     return dict(rows.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
@@ -49,15 +47,7 @@ def test_every_system_of_the_page_has_figures(mine):
     metrics = pl.read_parquet(mine.root / "results/experiments/mine/metrics.parquet").filter(~pl.col("published"))
     recall = metrics.filter(metric="evidence_recall@512", subset="all")
     found = {(system, order): value for system, order, value in recall.select("system", "order", "value").iter_rows()}
-    assert found == dict.fromkeys(
-        [
-            ("mine", "blind"),
-            ("mine_run", "blind"),
-            ("mine_walk", "blind"),
-            ("bm25", "blind"),
-        ],
-        1,
-    )
+    assert found == dict.fromkeys([(name, "blind") for name in ("mine", "mine_run", "mine_walk", "bm25")], 1)
     at_its_tokens = metrics.filter(metric="evidence_recall@mine_contexts", subset="all")
     assert set(at_its_tokens["system"]) == {"mine", "mine_run", "mine_walk", "mine_contexts", "bm25"}
     assert at_its_tokens.filter(system="mine_contexts")["value"].to_list() == [1.0]

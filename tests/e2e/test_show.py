@@ -2,7 +2,6 @@
 
 from functools import cache, partial
 
-import polars as pl
 import pytest
 
 from secateur.core.tables.catalog import TABLES
@@ -19,15 +18,7 @@ def ids(smoke) -> list[str]:
 
 @pytest.fixture(scope="module")
 def show(smoke):
-    """Run `secateur show ARGS`, once for the same arguments."""
     return cache(partial(smoke.secateur, "show"))
-
-
-def context(smoke, pattern: str, question: str) -> str:
-    """The text at the budget of answering, as it is sent."""
-    (path,) = (smoke.root / DOCUMENTS / "contexts").glob(f"{pattern}/contexts.parquet")
-    rows = read_table(TABLES["contexts"], path).filter((pl.col("question_id") == question) & (pl.col("budget") == 512))
-    return "".join(rows.sort("place")["text"])
 
 
 def test_a_question_is_shown_from_its_text_to_its_context(show, ids):
@@ -36,17 +27,15 @@ def test_a_question_is_shown_from_its_text_to_its_context(show, ids):
     heads = ("question  ", "answer    ", "GOLD EVIDENCE", "QUESTION TRIPLES", "CANDIDATE RUNS", "RANKED PASSAGES")
     places = [said.stdout.index(head) for head in (*heads, "FIGURES", "CONTEXT within 512 tokens", "as sent")]
     assert places == sorted(places)
-
-
-def test_no_line_is_wider_than_a_terminal(show, ids):
-    for extra in ((), ("--full",)):
-        lines = show("smoke", ids[0], *extra).stdout.splitlines()
-        assert max(map(len, lines)) <= 120
+    for shown in (said, show("smoke", ids[0], "--full")):
+        assert max(map(len, shown.stdout.splitlines())) <= 120  # a terminal
 
 
 def test_the_context_that_is_sent_is_shown_whole(show, smoke, ids):
     said = "".join(show("smoke", ids[0]).stdout.split())
-    text = context(smoke, "graph/*.blind.*.default/graph/none/text/*", ids[0])
+    (path,) = (smoke.root / DOCUMENTS).glob("contexts/graph/*.blind.*.default/graph/none/text/*/contexts.parquet")
+    rows = read_table(TABLES["contexts"], path).filter(question_id=ids[0], budget=512)
+    text = "".join(rows.sort("place")["text"])
     assert text
     assert "".join(text.split()) in said
 
@@ -70,19 +59,12 @@ def test_the_order_chooses_the_variant(show, ids):
 @pytest.mark.parametrize(
     ("args", "parts"),
     [
-        (
-            ("smok", "Q"),
-            [
-                "'smok'",
-                "quickstart, readers, red_herrings, second_look, sessions, single_hop, smoke",
-                "did you mean 'smoke'?",
-            ],
-        ),
+        (("smok", "Q"), ["'smok'", "quickstart, readers, red_herrings", "did you mean 'smoke'?"]),
         (("locomo", "Q"), ["locomo has no system on documents", "Fix:"]),
         (("quickstart", "Q"), ["quickstart has not been run here", "make run EXPERIMENT=quickstart"]),
         (
             ("smoke", "Q", "--system", "grpah_zsum"),
-            ["system 'grpah_zsum'", "allowed: rankers, graph_zsum", "did you mean 'graph_zsum'?"],
+            ["'grpah_zsum'", "allowed: rankers, ", "did you mean 'graph_zsum'?"],
         ),
         (("smoke", "Q", "--order", "both"), ["--order", "'both' is not one of 'blind'"]),
         (("smoke", "Q", "--dataset", "toy"), ["dataset 'toy'", "allowed: toy_documents_smoke"]),

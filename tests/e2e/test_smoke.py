@@ -27,9 +27,8 @@ COMPUTED = {"passages", "questions", "evidence", "dataset_statistics"}
 COMPUTED |= {"triples", "entities", "relations", "edges", "lines", "edge_sources", "runs", "run_edges"}
 COMPUTED |= {"aliases", "tombstones", "candidates", "paths", "rankings", "contexts", "question_metrics"}
 COMPUTED |= {"growth", "samples", "subgraphs"}
-LEARNT = {"preferences", "features", "memories", "curves", "frontier"}
-SCORED = {"answers", "pool", "statistics", "selections", "metrics", "comparisons"}
-WALKED = {"mentions"}
+MORE = {"preferences", "features", "memories", "curves", "frontier", "mentions", "variant_runs", "job_runs"}
+MORE |= {"answers", "pool", "statistics", "selections", "metrics", "comparisons"}
 
 
 def metrics(project, experiment: str = "smoke") -> pl.DataFrame:
@@ -107,8 +106,7 @@ def test_all_outputs_are_there_and_nothing_else_is(smoke):
     known = {f"{name}.parquet" for name in TABLES}
     others = {"run.json", "report.html", "model.json", "policy.safetensors", ".lock"}  # the last is the ledger's
     assert names - known == others
-    made = COMPUTED | LEARNT | SCORED | WALKED | {"variant_runs", "job_runs"}
-    assert {f"{name}.parquet" for name in made} <= names
+    assert {f"{name}.parquet" for name in COMPUTED | MORE} <= names
 
 
 def test_every_job_left_a_record_of_success_and_a_log(smoke):
@@ -184,38 +182,25 @@ def test_questions_are_answered_and_compared(smoke):
     assert own.filter(system="closed_book", metric="read_gain")["value"].to_list() == [0.0]
     compared = read_table(TABLES["comparisons"], smoke.root / EXPERIMENT / "comparisons.parquet")
     pairs = compared.filter(metric="rouge_l").select("system", "baseline", "axis")
-    assert pairs.rows() == [
-        ("rag_zsum", "closed_book", "ranker")
-    ]  # `remembered` differs from them in more than one axis
-
-
-class _Links(HTMLParser):
-    """What a page loads, and its tags."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loaded, self.tags = [], set()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        loads = {"src", "srcset", "data", "poster"} | ({"href"} if tag == "link" else set())
-        self.loaded += [value for name, value in attrs if name in loads]
+    assert pairs.rows() == [("rag_zsum", "closed_book", "ranker")]  # `remembered` differs in more than one axis
 
 
 def test_the_report_is_one_page_that_loads_nothing(smoke):
     text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
-    page = _Links()
+    tags, loaded = set(), []
+    page = HTMLParser()
+
+    def begun(tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        tags.add(tag)
+        loads = {"src", "srcset", "data", "poster"} | ({"href"} if tag == "link" else set())
+        loaded.extend(value for name, value in attrs if name in loads)
+
+    page.handle_starttag = begun
     page.feed(text)
-    assert [address for address in page.loaded if not address.startswith("data:")] == []
+    assert [address for address in loaded if not address.startswith("data:")] == []
     assert not re.search(r"@import|url\(\s*['\"]?(?!#|data:)", text)
-    assert {"svg", "table"} <= page.tags
+    assert {"svg", "table"} <= tags
     assert text.rstrip().endswith("</html>")
-
-
-def test_the_report_shows_every_system(smoke):
-    text = (smoke.root / EXPERIMENT / "report.html").read_text(encoding="utf-8")
-    for word in (DOCUMENTS, "toy_dialogue_smoke", "graph_zsum", "zsum"):
-        assert word in text
 
 
 def test_the_report_says_what_each_row_cost(smoke):
@@ -226,9 +211,8 @@ def test_the_report_says_what_each_row_cost(smoke):
     cost = {name: (float(sent.replace(",", "")), float(total.replace(",", ""))) for name, sent, total, _ in rows}
     aware = ("graph_zsum, order-aware", "beam", "closed_book", "rag_zsum", "remembered", "policy", "sessions")
     assert set(cost) == {"rankers", "graph_zsum", *aware}
-    extraction = sum(
-        r["cpu_seconds"] for r in own if r["stage"] == "extract_triples" and DOCUMENTS in r["axes"].values()
-    )
+    extractions = [one for one in own if one["stage"] == "extract_triples" and DOCUMENTS in one["axes"].values()]
+    extraction = sum(one["cpu_seconds"] for one in extractions)
     assert all(0 < sent <= total for sent, total in cost.values())
     assert cost["graph_zsum"][0] >= extraction - 0.1 > 0
     assert cost["policy"][0] > cost["sessions"][0]  # it was learnt
@@ -255,7 +239,6 @@ def test_a_graph_grows_with_the_passages_read(smoke):
 
 
 def told(project) -> set[tuple[str, str, str]]:
-    """Experiment, name and status of every run in the project's MLflow."""
     with closing(sqlite3.connect(project.root / "mlflow.db")) as store:
         query = "select e.name, r.name, r.status from runs r join experiments e using (experiment_id)"
         return set(store.execute(query))
@@ -314,9 +297,8 @@ def test_the_exported_graph_is_the_consolidated_one(smoke, tmp_path):
     folder = smoke.root / "results" / DOCUMENTS / "graph/openie.minilm.default.blind.default"
     edges = read_table(TABLES["edges"], folder / "edges.parquet")
     aliases = read_table(TABLES["aliases"], folder / "aliases.parquet")
-    entities = read_table(
-        TABLES["entities"], smoke.root / f"results/{DOCUMENTS}/codebook/openie.minilm/entities.parquet"
-    )
+    (path,) = (smoke.root / f"results/{DOCUMENTS}").glob("codebook/*/entities.parquet")
+    entities = read_table(TABLES["entities"], path)
     assert graph.number_of_edges() == edges.height
     shown = set(entities["entity_id"]) - set(aliases["entity_id"]) | {*edges["h"], *edges["t"]}
     assert {int(node) for node in graph} == shown

@@ -54,7 +54,6 @@ def clone(smoke, tmp_path_factory):
 
 
 def given(project, line: str) -> subprocess.CompletedProcess[str]:
-    """What a line of the page does, in a shell."""
     path = os.pathsep.join([str(project.root / ".venv/bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
     return project.run("bash", "-c", line, PATH=path)
 
@@ -78,7 +77,6 @@ def done(clone) -> list[tuple[str, subprocess.CompletedProcess[str]]]:
 
 
 def said(done, line: str) -> str:
-    """What a command said."""
     return next(one.stdout + one.stderr for known, one in done if known == line)
 
 
@@ -121,7 +119,7 @@ def test_the_new_forms_are_added_and_compared(done):
         done, "secateur table quickstart --system graph_zsum:short --metric evidence_recall"
     )
     plan = said(done, "secateur plan quickstart")
-    assert re.search(r"^assemble_contexts +10 ", plan, re.M)  # two forms of five systems
+    assert re.search(r"^assemble_contexts +10 ", plan, re.M)  # two forms of five systems: none is taken away
     assert not re.search(r"^(extract_triples|rank_by_graph|rank_passages) ", plan, re.M)
     assert "graph_zsum:short" in said(done, "secateur compare quickstart graph_zsum:short graph_zsum")
 

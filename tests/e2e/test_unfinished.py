@@ -14,12 +14,9 @@ def stopped(smoke, tmp_path_factory):
     for folder in ("evidence", "answer_gain"):
         for path in (documents / folder).rglob("*.beam"):
             shutil.rmtree(path)
-    for path in (
-        *documents.glob("samples"),
-        *documents.parent.glob("*/policies"),
-        *documents.parent.glob("*/measures"),
-    ):
-        shutil.rmtree(path)
+    for name in ("samples", "policies", "measures"):
+        for path in documents.parent.glob(f"*/{name}"):
+            shutil.rmtree(path)
     shutil.rmtree(project.root / "results/experiments/smoke")
     return project
 
@@ -48,7 +45,7 @@ def test_figures_of_other_settings_are_missing(stopped):
     assert said.returncode == 0, said.stderr
     told = re.search(r'id="unfinished">.*?</details>', (stopped.root / said.stdout.strip()).read_text("utf-8"), re.S)[0]
     missing = re.findall("<li>(.*?)</li>", told)
-    assert "toy_documents_smoke · rankers: retrieved" in missing or any("· rankers" in row for row in missing), missing
+    assert any("· rankers" in row for row in missing), missing
     assert not any("· sessions" in row for row in missing), missing
 
 

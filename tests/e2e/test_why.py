@@ -8,14 +8,10 @@ GRAPH = "results/toy_documents_smoke/graph/openie.minilm.default.blind.default"
 @pytest.fixture
 def edited(rerun):
     """A finished run, of which two modules, a script and a comment were changed since."""
-    for name in (
-        "workflow/secateur/graph/runs.py",
-        "workflow/secateur/contexts/pack.py",
-        "scripts/describe_dataset.py",
-    ):
-        path = rerun.root / name
-        path.write_text(path.read_text(encoding="utf-8") + "\nADDED = 1\n")
-    path = rerun.root / "workflow/secateur/evaluation/evidence.py"
+    library, added = rerun.root / "workflow/secateur", "\nADDED = 1\n"
+    for path in (library / "graph/runs.py", library / "contexts/pack.py", rerun.root / "scripts/describe_dataset.py"):
+        path.write_text(path.read_text(encoding="utf-8") + added)
+    path = library / "evaluation/evidence.py"
     path.write_text(path.read_text(encoding="utf-8") + "\n# a remark\n")
     return rerun
 

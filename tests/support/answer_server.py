@@ -47,13 +47,10 @@ class Handler(Replying):
 
 
 def answering(lives: int | None = None):
-    """A server on a free port, until the block ends."""
     return running(Server(lives))
 
 
 class Log(list):
-    """The lines of a logger."""
-
     def warning(self, form, *values) -> None:
         self.append(form % values)
 
@@ -83,5 +80,4 @@ class Trickle(Replying):
 
 
 def endless(pause: float):
-    """Such a server on a free port, until the block ends."""
     return running(Endless(pause))

@@ -58,12 +58,10 @@ def sized(driver, width: int, height: int = HEIGHT) -> None:
 
 
 def unfold(driver) -> None:
-    """Open everything that is folded."""
     driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
 
 
 def inside(driver, selector: str) -> dict:
-    """Where an element stands in the window."""
     return driver.execute_script(
         "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", selector
     )

@@ -87,5 +87,4 @@ class Handler(Replying):
 
 
 def hub(models: dict[str, Path]):
-    """A hub on a free port, until the block ends."""
     return running(Hub(models))

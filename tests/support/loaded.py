@@ -21,5 +21,4 @@ def conform(passages: pl.DataFrame, found) -> None:
 
 
 def holders(questions, name: str) -> list[str | None]:
-    """The passages that hold the evidence of a question."""
     return questions.evidence.filter(question_id=name).sort("n")["passage_id"].to_list()

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "workflow", "scripts", "conf", "envs", "profiles", "data", "docs", "pyproject.toml")
 COMPUTED = (".cache", ".snakemake", "logs", "results")
 UNSEEN = shutil.ignore_patterns("__pycache__", "*.egg-info", "local.yaml")  # build output, one machine's settings
+OF_OTHERS = ("MAKE", "MFLAGS", "MKL_", "SECATEUR_", "SLURM_", "SNAKEMAKE_")  # variables that a run would go by
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
 
 
@@ -27,34 +28,17 @@ class Project:
     root: Path
 
     def run(self, *command: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """A command's output and exit code."""
-        kept = {
-            k: v
-            for k, v in os.environ.items()
-            if not k.startswith(("MAKE", "MFLAGS", "MKL_", "SECATEUR_", "SLURM_", "SNAKEMAKE_"))
-        }
-        own = {
-            "PYTHONPATH": f"{self.root / 'workflow'}{os.pathsep}{self.root}",
-            "OMP_NUM_THREADS": "1",
-            "HF_HUB_OFFLINE": "1",
-        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(OF_OTHERS)}
+        own = {"PYTHONPATH": f"{self.root / 'workflow'}{os.pathsep}{self.root}"}
+        own |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
         # Scripts run as `python SCRIPT` of the PATH: the one of these tests.
-        path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-        return subprocess.run(
-            command,
-            cwd=self.root,
-            env=kept | own | path | NO_NETWORK | env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        own |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"} | NO_NETWORK
+        return subprocess.run(command, cwd=self.root, env=kept | own | env, capture_output=True, text=True, check=False)
 
     def snakemake(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """`snakemake ARGS` here."""
         return self.run(sys.executable, "-m", "snakemake", "--cores", "2", *args, **env)
 
     def secateur(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """`secateur ARGS` here."""
         return self.run(sys.executable, "-c", "from secateur.cli import main; main()", *args, **env)
 
     def artifacts(self) -> set[str]:
@@ -70,7 +54,6 @@ class Project:
         (self.root / name).write_text(text.replace(old, new), encoding="utf-8")
 
     def copied(self, target: Path) -> "Project":
-        """A copy of the project with all its results."""
         shutil.copytree(self.root, target, symlinks=True, copy_function=_copied)
         return Project(target)
 

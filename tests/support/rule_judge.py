@@ -9,7 +9,6 @@ __all__ = ["ruled"]
 
 
 def ruled(prompt: str) -> str:
-    """What a perfect judge would reply."""
     if prompt.startswith(prompts.SPLIT[:20]):
         text = prompt.rpartition("\nText: ")[2]
         return json.dumps([part for part in re.split(r"(?<=[.?])\s+", text) if part])

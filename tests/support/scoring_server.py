@@ -149,5 +149,4 @@ class Handler(Replying):
 
 
 def serving(api: Api):
-    """A server on a free port, until the block ends."""
     return running(Server(api))

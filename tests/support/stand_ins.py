@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.support.answer_server import Server
 from tests.support.loopback import running
 from tests.support.rule_judge import ruled
-from tests.support.tiny_models import tiny_network, tiny_tokenizer
+from tests.support.tiny_models import byte_level, tiny_network, tiny_tokenizer
 
 __all__ = ["MODELS", "chat_model", "locomo", "tiny_rebel"]
 
@@ -15,7 +15,6 @@ FACTS = {"Marrowfield acquired Tessaly.": "<triplet> Marrowfield <subj> Tessaly 
 
 
 def _reader(kind: str, bos: bool):
-    """A reader with a chat template."""
 
     def save(path: Path) -> None:
         tokenizer = tiny_tokenizer(bos, chat=True)
@@ -26,7 +25,6 @@ def _reader(kind: str, bos: bool):
 
 
 def _bert(**sizes):
-    """A BERT's settings with MiniLM's tokenizer."""
     from transformers import AutoTokenizer, BertConfig
 
     from secateur.models.locate import locate
@@ -57,26 +55,16 @@ def _cross_encoder(path: Path) -> None:
     tokenizer.save_pretrained(path)
 
 
-def rebel_tokenizer(texts):
+def _rebel_tokenizer(texts):
     """Byte-level BPE as BART's, trained on the texts."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from tokenizers import processors
     from transformers import PreTrainedTokenizerFast
 
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>"
-    )
+    names = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    tokenizer = byte_level(texts, list(names.values()))
+    ends = [("<s>", 0), ("</s>", 2)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
     fast.add_tokens(MARKS)
     return fast
 
@@ -87,7 +75,7 @@ def tiny_rebel(place: Path, learnt: dict[str, str]) -> None:
     from transformers import BartConfig, BartForConditionalGeneration
 
     torch.manual_seed(0)
-    tokenizer = rebel_tokenizer([*learnt, *learnt.values()])
+    tokenizer = _rebel_tokenizer([*learnt, *learnt.values()])
     size = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
     size |= {
         "d_model": 32,
@@ -137,7 +125,6 @@ class Chat(Server):
 
 
 def chat_model():
-    """A server on a free port, until the block ends."""
     return running(Chat(None))
 
 
@@ -149,11 +136,7 @@ def locomo(path: Path, turns: int = 8) -> None:
         for session in (1, 2):
             talk[f"session_{session}_date_time"] = f"1:56 pm on {session} May, 2023"
             talk[f"session_{session}"] = [
-                {
-                    "speaker": who if n % 2 else "Ann",
-                    "dia_id": f"D{session}:{n}",
-                    "text": f"{who} saw number {session}{n}.",
-                }
+                {"speaker": ("Ann", who)[n % 2], "dia_id": f"D{session}:{n}", "text": f"{who} saw number {session}{n}."}
                 for n in range(1, turns + 1)
             ]
         asked = [

@@ -1,6 +1,6 @@
 """Random language models small enough to compare with one sequence at a time."""
 
-__all__ = ["tiny_network", "tiny_tokenizer"]
+__all__ = ["byte_level", "tiny_network", "tiny_tokenizer"]
 
 WORDS = (
     "Mira treated a spaniel in Ghent . Jonas left his flat by June 1994 . Question: What had she swallowed? Answer: "
@@ -9,17 +9,24 @@ WORDS = (
 CHAT = "{% for m in messages %}<|user|>{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 
 
-def tiny_tokenizer(bos: bool, chat: bool):
-    """Byte-level BPE trained on a few words; with a BOS token it adds itself, and a chat template, where asked for."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
+def byte_level(texts, special: list[str]):
+    """Byte-level BPE trained on some texts; special tokens come first."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    special = ["<s>", "</s>", "<|user|>", "<|assistant|>"]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     settings = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "show_progress": False}
-    tokenizer.train_from_iterator([WORDS], trainers.BpeTrainer(vocab_size=400, special_tokens=special, **settings))
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=400, special_tokens=special, **settings))
+    return tokenizer
+
+
+def tiny_tokenizer(bos: bool, chat: bool):
+    """With a BOS token that it adds itself, and a chat template, where asked for."""
+    from tokenizers import processors
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = byte_level([WORDS], ["<s>", "</s>", "<|user|>", "<|assistant|>"])
     if bos:
         tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
     names = {"bos_token": "<s>"} if bos else {}

@@ -15,11 +15,11 @@ CONF = Path(__file__).parents[2] / "conf"
 RESULTS = Path("results")  # paths in records are relative to the working directory
 FIGURES = "results/toy/toy/evidence/contexts/question_metrics.parquet"
 SOURCE = "contexts/graph/openie.minilm.default.blind.default.default/graph/none/text/default.smollm2"
+CURVE = "evidence_recall/by_budget"
 HOME = "results/experiments/tiny"
 
 
 def record(stage: str, folder: str, outputs: list[str], inputs: dict[str, str], **changes) -> dict:
-    """Write a record as a stage does and return it."""
     content = {
         "stage": stage,
         "experiment": "tiny",
@@ -45,13 +45,11 @@ def record(stage: str, folder: str, outputs: list[str], inputs: dict[str, str], 
 
 
 def table(name: str, rows: list[dict], path: str) -> None:
-    """Write a table from rows."""
     with atomic(Path(path)) as temporary:
         write_table(TABLES[name], TABLES[name].frame(rows), temporary)
 
 
 def figure(name: str, value: float, scorer: str | None = None, subset: str = "all") -> dict:
-    """A row of the table metrics."""
     return metric("graph_zsum", name, value, scorer, subset=subset, n=9, units=9)
 
 
@@ -85,7 +83,6 @@ def note(*systems: str) -> None:
 
 
 def failed(message: str = "LoaderError: no such file", **changes) -> None:
-    """A failed job in its name."""
     record("build_codebook", "results/toy/codebook", [], {}, failure=message, metrics={}, **changes)
 
 
@@ -99,9 +96,7 @@ def shown(client, experiment: str) -> list[dict]:
             "time": (run.info.start_time, run.info.end_time),
             "params": run.data.params,
             "metrics": run.data.metrics,
-            "curve": [
-                (m.step, m.value) for m in client.get_metric_history(run.info.run_id, "evidence_recall/by_budget")
-            ],
+            "curve": [(m.step, m.value) for m in client.get_metric_history(run.info.run_id, CURVE)],
             "tags": {name: value for name, value in run.data.tags.items() if not name.startswith("mlflow.")},
             "artifacts": sorted(one.path for one in client.list_artifacts(run.info.run_id)),
         }
@@ -111,5 +106,4 @@ def shown(client, experiment: str) -> list[dict]:
 
 
 def told(rebuild: bool = False) -> int:
-    """The number of runs written."""
     return track(RESULTS, rebuild)[0]

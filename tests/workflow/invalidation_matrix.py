@@ -82,17 +82,14 @@ class Matrix:
         return {name for name in RULES if after[name] - before[name]}
 
     def params(self) -> list[str]:
-        """Every param of every job."""
         return [text for jobs in self.jobs().values() for _, params, _ in jobs for text in params]
 
     def modules(self) -> dict[str, set[str]]:
-        """By rule: the modules that its code digest covers."""
         parts = {rule: provenance._parts(rule, self.root, ()) for rule in RULES}
         named = {rule: {name.removeprefix("secateur.") for name, _ in parts[rule]} for rule in RULES}
         return {rule: {name for name in names if " " not in name and "/" not in name} for rule, names in named.items()}
 
     def digests(self) -> dict[str, str]:
-        """The code digest of every rule, read anew from the files."""
         for remembered in (provenance.code_digest, source_code.imports, provenance._rules):
             remembered.cache_clear()
         return {name: provenance.code_digest(name, self.root) for name in RULES}
@@ -113,7 +110,6 @@ class Matrix:
 
 @pytest.fixture(scope="module")
 def matrix(tmp_path_factory):
-    """The rules as Snakemake reads them for the experiment `matrix`."""
     root = copy_project(tmp_path_factory.mktemp("matrix") / "project").root
     (root / "conf/experiment/matrix.yaml").write_text(MATRIX)
     (root / "conf/system/elsewhere.yaml").write_text("defaults: [_default, _self_]\ncontexts: data/elsewhere.jsonl\n")

@@ -12,7 +12,6 @@ ROW = {"file": "f", "axes": {}, "listed": ""}
 
 
 def told(project, *config: str) -> str:
-    """What `snakemake -n` says on stderr."""
     done = project.snakemake("-n", "--config", "experiment=mine", *config)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stderr
@@ -27,7 +26,6 @@ def mine(project):
 
 
 def ran(project, *variants: tuple[str, str | None]) -> None:
-    """Write the record of an earlier run of these variants."""
     rows = [ROW | {"dataset": "toy_documents", "system": system, "order": order} for system, order in variants]
     path = project.root / "results/experiments/mine/run.json"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -84,15 +84,12 @@ def test_a_text_form_reads_no_graph_and_a_graph_form_reads_one(matrix):
     assert {dict(own)["assembly"] for own, *_ in jobs} == {"default", "default+placement=as_written", "lines"}
 
 
-def test_every_param_but_the_code_is_a_key_and_its_value_as_json(matrix):
-    for text in matrix.params():
-        name, _, value = text.partition("=")
+def test_every_param_but_the_code_is_a_key_and_its_value_as_json_and_holds_no_path(matrix):
+    texts = matrix.params()
+    for name, _, value in (text.partition("=") for text in texts):
         assert re.fullmatch(r"code|[a-z]+\.[a-z0-9_]+", name)
         assert name == "code" or json.loads(value) is not NotImplemented
-
-
-def test_no_param_holds_a_path_of_this_machine(matrix):
-    assert [text for text in matrix.params() if str(matrix.root) in text or str(Path.home()) in text] == []
+    assert [text for text in texts if str(matrix.root) in text or str(Path.home()) in text] == []  # of this machine
 
 
 def test_machine_settings_are_in_no_params(matrix, monkeypatch, tmp_path):
@@ -104,13 +101,12 @@ def test_machine_settings_are_in_no_params(matrix, monkeypatch, tmp_path):
 
 
 def test_reordered_keys_of_an_option_file_rerun_nothing(matrix):
-    compose, option = matrix.names["compose"]._composed, matrix.names["compose"].option
     before = matrix.jobs()
     for name in ("retriever/paper", "rankers/turns", "dataset/locomo", "eval/default", "experiment/matrix"):
         path = matrix.root / f"conf/{name}.yaml"
         blocks = re.split(r"\n(?=\S)", path.read_text().rstrip("\n"))
         path.write_text("\n".join(reversed(blocks)) + "\n")
-    for remembered in (compose, option):
+    for remembered in (matrix.names["compose"]._composed, matrix.names["compose"].option):
         remembered.cache_clear()
     assert matrix.jobs() == before
 
@@ -130,13 +126,13 @@ def test_what_is_said_about_a_file_in_the_registry_reruns_nothing(matrix):
 def test_a_key_that_one_rule_reads_stands_among_its_params(matrix):
     """Of all keys at once, where the table above tries one of each group; these groups choose files and variants."""
     chosen = ("corpus", "dataset", "policy", "study", "experiment", "system")
+    jobs = matrix.jobs()
     own = {
-        rule: {text.partition("=")[0] for _, texts, _ in jobs for text in texts} for rule, jobs in matrix.jobs().items()
+        rule: {text.partition("=")[0] for _, texts, _ in of_rule for text in texts} for rule, of_rule in jobs.items()
     }
     read = {".".join(re.split(r"[.=]", key.lstrip("+"))[:2]): rules for key, rules in KEYS.items()}
     read = {key: min(rules) for key, rules in read.items() if len(rules) == 1 and group_of(key) not in chosen}
     assert {key for key, rule in read.items() if key not in own[rule]} == {
-        *("extractor.files", "rankers.fitted_on"),
-        *("embedder.shards", "rankers.shards", "retriever.shards"),
+        *("extractor.files", "rankers.fitted_on", "embedder.shards", "rankers.shards", "retriever.shards"),  # inputs
         "eval.prices",  # where an assembly has a price
-    }  # inputs
+    }

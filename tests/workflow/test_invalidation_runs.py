@@ -16,7 +16,6 @@ VARIANT = {"assemble_contexts", "evaluate_contexts", "measure_answer_gain"} | EX
 
 
 def counted(done) -> dict[str, int]:
-    """Jobs by rule that a dry run says it would start."""
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
     table = text.partition("Job stats:")[2].partition("total")[0]
@@ -26,7 +25,6 @@ def counted(done) -> dict[str, int]:
 
 
 def planned(project, *args: str) -> dict[str, int]:
-    """Jobs by rule that a dry run would start."""
     return counted(project.snakemake(*SMOKE, *args))
 
 
@@ -58,13 +56,6 @@ def test_an_override_reruns_from_its_rule_downwards_and_is_named_with_both_value
 
 
 @pytest.mark.slow
-def test_an_edit_of_stats_reruns_the_comparison_and_the_report(rerun):
-    with (rerun.root / "workflow/secateur/evaluation/resampling.py").open("a", encoding="utf-8") as file:
-        file.write("\nADDED = 1\n")
-    assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
-
-
-@pytest.mark.slow
 def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     rerun.edit("data/toy/documents_smoke/passages.jsonl", "41 million euros", "42 million euros")
     jobs = planned(rerun)
@@ -72,32 +63,43 @@ def test_an_edit_of_the_text_reruns_that_corpus_only(rerun):
     assert jobs["prepare_corpus"] == jobs["prepare_dataset"] == 1
 
 
-def test_a_new_variant_reruns_nothing_of_the_others(rerun):
+@pytest.mark.parametrize(
+    ("axis", "walk", "rules", "written"),
+    [
+        ("retriever: [narrow]", "beam:narrow", {"rank_by_graph", "evaluate_rankings"} | VARIANT, 2),
+        pytest.param("assembly: [{form: dense}]", "beam:dense", VARIANT, 3, marks=pytest.mark.slow),
+    ],
+)
+def test_a_new_variant_reruns_nothing_of_the_others(rerun, axis, walk, rules, written):
     (rerun.root / "conf/retriever/narrow.yaml").write_text("defaults: [default, _self_]\ntop_k: 50\n")
-    rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], retriever: [narrow]}")
-    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:narrow"}, ')
+    rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", f"axes: {{ecs: [quick], {axis}}}")
+    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", f'exclude: [{{system: "{walk}"}}, ')
     jobs = planned(rerun)
-    assert set(jobs) == {"rank_by_graph", "evaluate_rankings"} | VARIANT
-    assert jobs["rank_by_graph"] == jobs["assemble_contexts"] == 2  # its two orders; those of the default stay
+    assert set(jobs) == rules
+    assert jobs["assemble_contexts"] == written
+    assert jobs.get("rank_by_graph", 2) == 2  # its two orders; those of the default stay
+
+
+def _deleted(project) -> None:
+    (project.root / "results/experiments/smoke/metrics.parquet").unlink()
+
+
+def _edited(project) -> None:
+    with (project.root / "workflow/secateur/evaluation/resampling.py").open("a", encoding="utf-8") as file:
+        file.write("\nADDED = 1\n")
+
+
+def _titled(project) -> None:
+    project.edit("conf/experiment/smoke.yaml", "title: ", "title: Still ")
 
 
 @pytest.mark.slow
-def test_another_form_of_the_same_rankings_ranks_nothing_anew(rerun):
-    rerun.edit("conf/experiment/smoke.yaml", "axes: {ecs: [quick]}", "axes: {ecs: [quick], assembly: [{form: dense}]}")
-    rerun.edit("conf/experiment/smoke.yaml", "exclude: [", 'exclude: [{system: "beam:dense"}, ')
-    assert set(planned(rerun)) == VARIANT
-
-
-@pytest.mark.slow
-def test_another_title_reruns_the_report(rerun):
-    rerun.edit("conf/experiment/smoke.yaml", "title: ", "title: Still ")
-    assert planned(rerun) == {"build_report": 1, "track_variants": 1}
-
-
-@pytest.mark.slow
-def test_a_deleted_result_is_made_again_with_what_depends_on_it(rerun):
-    (rerun.root / "results/experiments/smoke/metrics.parquet").unlink()
-    assert planned(rerun) == dict.fromkeys(EXPERIMENT, 1)
+@pytest.mark.parametrize(
+    ("change", "rules"), [(_deleted, EXPERIMENT), (_edited, EXPERIMENT), (_titled, EXPERIMENT - {"compare_variants"})]
+)
+def test_what_only_the_end_of_a_run_reads_reruns_the_end(rerun, change, rules):
+    change(rerun)
+    assert planned(rerun) == dict.fromkeys(rules, 1)
 
 
 @pytest.mark.slow

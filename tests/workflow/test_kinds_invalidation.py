@@ -3,8 +3,9 @@
 from functools import cache
 
 import pytest
+from invalidation_table import EXTRACTS, LOADS_LM
 from test_stage_contract import Named
-from tests.support.project import copy_project
+from tests.support.project import ROOT, copy_project
 from tests.support.rules import read_rules
 
 from secateur.config import code as source_code
@@ -16,10 +17,9 @@ BASE |= {"rankers": "sentences", "reranker": "none", "assembly": "default", "mem
 BASE |= {"shard": "0of1", "file": "locomo10.json", "imported": "rankers", "order": "blind", "lm": "smollm2"}
 BASE |= {"embedder": "minilm", "pick": "title_zsum", "peer": "raptor", "service": "controlled"}
 NESTED = "scorers: {mine: {kind: zsum, lexical: {kind: tfidf}}}\n"  # in a list of its own, so nothing else names tfidf
-OTHERS = {
+OTHERS = {  # more lists of rankers
     "nested": NESTED,
     "mine": "scorers: {mine: {kind: mypackage.ranker}}\n",
-    "scored": "scorers: {}\nscores: {mine: {kind: js}}\n",
 }
 PACKAGE = {"__init__": "", "other": "", "helper": "", "ranker": "from mypackage import helper\n"}
 
@@ -70,7 +70,6 @@ class Jobs:
         return found
 
     def changed(self, group: str, edit) -> dict[str, set[str]]:
-        """By rule, the options of a group whose jobs an edit of files re-runs."""
         before = self.codes(group)
         edit()
         found: dict[str, set[str]] = {}
@@ -115,23 +114,10 @@ FOLDERS = {  # the group whose options name the kinds of a folder
     "evaluation/metrics": "dataset",
     "models/readers": "lm",
 }
-EXTRACTS = ("extract_triples", "encode_questions", "build_preferences", "recall_context")  # corpus, questions, answers
 WRITES = ("assemble_contexts", "build_preferences", "recall_context")  # contexts, and those of a session
+READS = LOADS_LM - {"judge_answers", "rerank_passages"}
 STEM = {"stem", "stem_dev", "stem_old", "stem_old_test"}
-READS = {"answer_questions", "build_preferences", "check_red_herrings", "evaluate_answers", "measure_answer_gain"}
-READS |= {"recall_context", "score_candidates", "select_greedily"}  # rules whose stage loads the reader
-LISTS = {
-    "chunks",
-    "controls",
-    "dense",
-    "ecs_table1",
-    "mine",
-    "multihop",
-    "multihop_linear",
-    "multihop_standard",
-    "nested",
-}
-LISTS |= {"scored", "sentences", "turns", "utility"}  # of rules that no list decides
+LISTS = {*compose.names(ROOT / "conf", "rankers"), *OTHERS}  # of rules that no list decides
 PARAPHRASED = {"medical_sample", "medical_v1", "medical_v2", "novel_sample", "novel_v1", "novel_v2"}
 EDITS = {
     ("corpus", "datasets/formats/stem"): {"prepare_corpus": {"stem"}},
@@ -140,18 +126,10 @@ EDITS = {
     ("extractor", "graph/triples/extractors/imported"): {
         key: {"hipporag_musique", "lightrag_medical"} for key in EXTRACTS
     },
-    ("rankers", "ranking/scorers/random"): {"rank_passages": {"turns"}},
-    ("rankers", "ranking/scorers/lucene"): {
-        "rank_passages": {"chunks", "multihop", "multihop_linear", "multihop_standard", "sentences"}
-    },
-    ("rankers", "ranking/scorers/requery"): {"rank_passages": {"multihop", "multihop_linear", "multihop_standard"}},
-    ("rankers", "ranking/scorers/second_look"): {"rank_passages": {"multihop", "multihop_linear", "multihop_standard"}},
-    ("rankers", "ranking/scorers/chunks"): {"rank_passages": {"chunks"}},
     ("rankers", "ranking/scorers/linear_rag"): {"rank_passages": {"multihop_linear"}},
     ("retriever", "graph/walks/beam"): {"rank_by_graph": {"beam"}},
     ("rankers", "ranking/scorers/tfidf"): {"rank_passages": {"turns", "utility", "nested"}},  # in another's settings
     ("rankers", "ranking/scorers/import"): {},
-    ("rankers", "ecs/scores/js"): {"combine_scores": {"utility", "scored"}, "check_red_herrings": LISTS},
     ("rankers", "ecs/scores/pmi_q"): {"combine_scores": {"ecs_table1", "utility"}}
     | dict.fromkeys(("check_red_herrings", "select_greedily"), LISTS),
     ("reranker", "ranking/rerankers/pmi_q"): {"rerank_passages": {"pmi_q"}},

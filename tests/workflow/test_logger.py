@@ -58,7 +58,6 @@ def options(what: str) -> list[str]:
 
 
 def ran(what: str, *more: str) -> tuple[list[Event], Progress]:
-    """The events of a run, and the progress that they tell."""
     progress = Progress()
     with event_file() as path:
         env = os.environ | {EVENTS: str(path)}

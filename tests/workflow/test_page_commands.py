@@ -51,7 +51,6 @@ def of_make(words: list[str], page: str) -> list[str]:
 
 
 def of_run(experiment: str, overrides: list[str], page: str) -> list[str]:
-    """What is wrong with an experiment and the settings that are changed in it."""
     wrong = unknown(experiment, page)
     if overrides and not wrong:
         variants(CONF, experiment, tuple(overrides))  # raises where a key, a value or an option is none

@@ -10,7 +10,6 @@ FILE = re.compile(r"`((?:\w+/)+\w+\.py)(?::(\w+))?`((?:, `\w+`)*)")  # `graph/ru
 
 
 def missing(page: Path) -> list[str]:
-    """Files and names of a page that the library does not have."""
     wrong = []
     for path, name, others in FILE.findall(page.read_text(encoding="utf-8")):
         file = next((folder / path for folder in (LIBRARY, ROOT) if (folder / path).exists()), None)

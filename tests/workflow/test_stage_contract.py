@@ -31,7 +31,6 @@ RECORD |= {"versions", "commit", "slurm_job", "warnings", "metrics", "failure"}
 
 
 def job_of(folder: Path, *tables: str, **changes) -> Job:
-    """A job of an invented rule with the outputs named."""
     defaults = {
         "rule": "invented",
         "inputs": {},
@@ -67,11 +66,7 @@ def test_outputs_have_no_name_until_the_stage_has_returned_and_the_record_none_b
     seen = []
 
     def run(cfg, inputs, outputs, ctx):
-        assert (cfg.eval.seed, cfg.retriever.top_k, ctx.axes) == (
-            7,
-            200,
-            {"corpus": "toy"},
-        )  # its own settings and axes
+        assert (cfg.eval.seed, cfg.retriever.top_k, ctx.axes) == (7, 200, {"corpus": "toy"})
         outputs["pool"] = POOL
         seen.append(files(tmp_path) & {"pool.parquet", "run.json"})
         return {}
@@ -106,7 +101,6 @@ def test_the_record_has_every_field_of_the_design(tmp_path, monkeypatch):
     expected |= {"counts": {"cache_hits": 3}, "warnings": ["a warning"]}
     assert {name: found[name] for name in expected} == expected
     assert found["peak_bytes"] > 0
-    assert found["wall_seconds"] >= 0
     assert found["versions"]["polars"] == pl.__version__
 
 
@@ -162,8 +156,6 @@ def test_a_failing_stage_leaves_its_failure_and_nothing_else(tmp_path, error):
     ("frames", "said"),
     [
         ({"pool": pl.concat([POOL, POOL])}, "key question_id, passage_id duplicated"),
-        ({"pool": POOL.drop("rank")}, "column rank missing"),
-        ({"pool": POOL.with_columns(passage_id=pl.lit(None, pl.String))}, "passage_id null"),
         ({"pool": POOL, "selections": POOL}, "column scorer missing"),  # nor is the good one beside it kept
     ],
 )
@@ -260,8 +252,6 @@ def test_a_stage_sees_its_jobs_threads_and_leaves_the_environment_as_it_was(tmp_
 
 
 class Named(dict):
-    """Snakemake's named lists, as far as `main` uses them."""
-
     __getattr__ = dict.__getitem__
 
 
@@ -272,21 +262,11 @@ def snakemake(folder: Path) -> SimpleNamespace:
     return SimpleNamespace(**own, log=[str(folder / "log" / "invented.log")])
 
 
-def test_a_script_hands_plain_data_to_the_stage(tmp_path):
-    main(writes_pool, snakemake(tmp_path))
-    found = record(tmp_path)
-    assert (found["config"], found["code"], found["axes"]) == ({"eval.seed": 7}, "abc", {"corpus": "toy"})
-
-
 @pytest.mark.parametrize(
     ("error", "said", "has_traceback"),
     [
-        (SecateurError("the cat is on the keyboard. Fix: move it"), "the cat is on the keyboard. Fix: move it", False),
-        (
-            OSError(errno.ENOSPC, "No space left on device", "results/pool.parquet"),
-            "results/pool.parquet: No space left on device. Fix: free space",
-            True,
-        ),
+        (SecateurError("no such folder. Fix: correct it"), "no such folder. Fix: correct it", False),
+        (OSError(errno.ENOSPC, "No space left", "a.parquet"), "a.parquet: No space left. Fix: free space", True),
     ],
     ids=["the user's", "the file system's"],
 )
@@ -299,6 +279,8 @@ def test_a_problem_that_can_be_mended_ends_a_script_with_one_message_and_code_2(
     with pytest.raises(SystemExit) as ended:
         main(run, snakemake(tmp_path))
     assert ended.value.code == 2
+    found = record(tmp_path, "failure.json")
+    assert (found["config"], found["code"], found["axes"]) == ({"eval.seed": 7}, "abc", {"corpus": "toy"})
     message = capsys.readouterr().err.strip()
     assert message.startswith(f"invented: {said}")
     assert len(message.splitlines()) == 1

@@ -36,7 +36,6 @@ run_stage(extract_triples.run, extraction(Path({folder!r})))
 
 
 def killed(script: str, folder: Path) -> None:
-    """Run a script that kills itself."""
     done = run_script(script.format(folder=str(folder)))
     assert done.returncode == -signal.SIGKILL, done.stderr
 
