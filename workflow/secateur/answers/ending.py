@@ -51,6 +51,6 @@ def is_refusal(text: str, phrases: Sequence[str]) -> bool:
     >>> is_refusal("I’m sorry, I  don’t know.", phrases), is_refusal("In Leeds. It does not mention when.", phrases)
     (True, False)
     """
-    plain = (" ".join(said.lower().replace("’", "'").split()) for said, *_ in sentences(text))
-    found = [any(phrase in sentence for phrase in phrases) for sentence in plain]
-    return any(found) and all(found)
+    plain = (" ".join(sentence.lower().replace("’", "'").split()) for sentence, *_ in sentences(text))
+    refuses = [any(phrase in sentence for phrase in phrases) for sentence in plain]
+    return any(refuses) and all(refuses)

@@ -50,8 +50,8 @@ class Remote:
             reply = self._reply(self._request(prompt))
         except Refused as problem:
             return Completion("", self.size(prompt), 0, FAILED, str(problem))
-        said = None if reply["stopped"] == chat.THOUGHT else spoken(reply["text"])
-        text, why = ("", chat.THOUGHT) if said is None else finished(said, self.cfg)
+        visible_text = None if reply["stopped"] == chat.THOUGHT else spoken(reply["text"])
+        text, why = ("", chat.THOUGHT) if visible_text is None else finished(visible_text, self.cfg)
         tokens_in = self.size(prompt) if reply["tokens_in"] is None else reply["tokens_in"]
         tokens_out = int(self._count([reply["text"]])[0]) if reply["tokens_out"] is None else reply["tokens_out"]
         return Completion(text, tokens_in, tokens_out, why or reply["stopped"])
@@ -65,9 +65,9 @@ class Remote:
     def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         path, started = PATHS[self.cfg.backend], time.perf_counter()
         address = digest(self.cfg.url, path, request)
-        known = self._replies.get(address)
-        if known is not None and not chat.is_filtered_out(known):  # earlier versions took it for an answer
-            return known
+        cached = self._replies.get(address)
+        if cached is not None and not chat.is_filtered_out(cached):  # earlier versions took it for an answer
+            return cached
         try:
             reply = self._endpoint.ask(path, request, chat.received)
         except Unusable as problem:

@@ -69,8 +69,8 @@ class _Row:
     stopped: str | None = None
 
 
-def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float], said: Callable[[list[int]], str | None]):
-    """A stopping criterion that also notes the time of each step. width: tokens of the prompt; said: text of tokens."""
+def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float], text_of: Callable[[list[int]], str | None]):
+    """A stopping criterion that also notes the time of each step. width: tokens of the prompt; text_of: text of tokens."""
     import torch
     from transformers import StoppingCriteria
 
@@ -81,7 +81,7 @@ def _watch(lm: CausalLM, cfg, width: int, row: _Row, clock: list[float], said: C
             clock.append(time.perf_counter())
             ids = input_ids[0, width:].tolist()
             row.tokens = len(ids)
-            row.text = said(ids)
+            row.text = text_of(ids)
             over = row.text is not None and is_over(row.text, cfg)
             row.stopped = "end" if ids[-1] in final else "cut" if over else None
             return torch.tensor([row.stopped is not None], device=input_ids.device)
@@ -107,13 +107,13 @@ class InProcess:
         return len(self._ids(prompt))
 
     def __call__(self, prompts: Sequence[str]) -> list[Completion]:
-        known = RequestCache(self.cache / "answers")
+        store = RequestCache(self.cache / "answers")
         keys = {prompt: digest(plugin_digest(__name__), self.lm.identity, prompt, self._rules) for prompt in prompts}
-        cached = {prompt: known.get(key) for prompt, key in keys.items()}
+        cached = {prompt: store.get(key) for prompt, key in keys.items()}
         answers = {prompt: Completion(**reply) for prompt, reply in cached.items() if reply}
         for prompt in [prompt for prompt in keys if prompt not in answers]:
             answers[prompt] = self._answer(prompt)
-            known.put(keys[prompt], asdict(answers[prompt]))
+            store.put(keys[prompt], asdict(answers[prompt]))
         return [answers[prompt] for prompt in prompts]
 
     @cached_property
@@ -132,7 +132,8 @@ class InProcess:
     @cached_property
     def _template(self) -> dict[str, Any]:
         """Arguments of the chat template. Raises SecateurError for one that it does not read."""
-        arguments, template = getattr(self.cfg, "template", None) or {}, str(self.lm.tokenizer.chat_template or "")
+        arguments = getattr(self.cfg, "template", None) or {}
+        template = str(self.lm.tokenizer.chat_template or "")
         if unread := [name for name in arguments if name not in template]:
             raise SecateurError(
                 f"lm {self.lm.name}: its chat template reads no {', '.join(unread)}. "
@@ -159,22 +160,24 @@ class InProcess:
         whole = begun + tokenizer.decode(ids) if self._thinks else ""
         if not marked(whole):
             return spoken(tokenizer.decode(ids, skip_special_tokens=True))
-        said = spoken(whole)
-        for token in tokenizer.all_special_tokens if said else ():
-            said = said.replace(token, "")
-        return said
+        text = spoken(whole)
+        for token in tokenizer.all_special_tokens if text else ():
+            text = text.replace(token, "")
+        return text
 
     def _answer(self, prompt: str) -> Completion:
         import torch
         from transformers import StoppingCriteriaList
 
-        ids, begun = self._ids(prompt), begun_in(self._text(prompt))
-        row, clock, given = _Row(), [time.perf_counter()], torch.tensor([ids], device=self.lm.model.device)
+        ids = self._ids(prompt)
+        begun = begun_in(self._text(prompt))
+        row, clock = _Row(), [time.perf_counter()]
+        prompt_ids = torch.tensor([ids], device=self.lm.model.device)
         watch = _watch(self.lm, self.cfg, len(ids), row, clock, lambda written: self._said(written, begun))
         with torch.inference_mode():
             self.lm.model.generate(
-                given,
-                attention_mask=torch.ones_like(given),
+                prompt_ids,
+                attention_mask=torch.ones_like(prompt_ids),
                 stopping_criteria=StoppingCriteriaList([watch]),
                 generation_config=_greedily(self.cfg.max_tokens, sorted(end_tokens(self.lm))),
             )

@@ -32,11 +32,11 @@ class Assembly:
     ) -> dict[int, Context]:
         """The context within each budget of tokens. price: for tokens; pieces that are not worth it are passed over."""
         pieces = self._pieces(query, ranked)
-        parts = self._parts(pieces)
+        costs = self._parts(pieces)
         if price is not None:
-            kept = [n for n, most in enumerate(self._limits(pieces, parts, ranked)) if most > price]
-            pieces, parts = [pieces[n] for n in kept], [parts[n] for n in kept]
-        return {budget: self._within(query, pieces, parts, budget) for budget in budgets}
+            kept = [n for n, most in enumerate(self._limits(pieces, costs, ranked)) if most > price]
+            pieces, costs = [pieces[n] for n in kept], [costs[n] for n in kept]
+        return {budget: self._within(query, pieces, costs, budget) for budget in budgets}
 
     def price_for(self, asked: Sequence[tuple[Query, Sequence[Ranked]]], mean_tokens: float) -> float:
         """The lowest price at which contexts without a budget have at most so many tokens in the mean over questions."""
@@ -60,14 +60,14 @@ class Assembly:
         return pieces
 
     @staticmethod
-    def _limits(pieces: Sequence[Piece], parts: Sequence[int], ranked: Sequence[Ranked]) -> list[float]:
+    def _limits(pieces: Sequence[Piece], costs: Sequence[int], ranked: Sequence[Ranked]) -> list[float]:
         """The price from which on each piece is not sent, by the value of its passage and the tokens that the packer counts."""
         values = {unit.passage_id: unit.value for unit in ranked}
         if any(values.get(piece.passage_id) is None for piece in pieces):
             raise ValueError(
                 "pieces() gave a piece of no ranked passage with a value, which has no worth under a price"
             )
-        return [limit(values[piece.passage_id], tokens) for piece, tokens in zip(pieces, parts, strict=True)]
+        return [limit(values[piece.passage_id], tokens) for piece, tokens in zip(pieces, costs, strict=True)]
 
     def _parts(self, pieces: Sequence[Piece]) -> list[int]:
         """Tokens that each piece adds at least: from the form, else those of its text minus possible joins."""
@@ -75,7 +75,7 @@ class Assembly:
             return self.form.parts(pieces)
         return [max(tokens - JOIN, 0) for tokens in LineTokens(self.material.count)(pieces)]
 
-    def _within(self, query: Query, pieces: list[Piece], parts: Sequence[int], budget: int) -> Context:
+    def _within(self, query: Query, pieces: list[Piece], costs: Sequence[int], budget: int) -> Context:
         sizes: dict[tuple[int, ...], int] = {}  # most often the packer has counted the final text already
 
         def size(chosen: list[int]) -> int:
@@ -84,10 +84,10 @@ class Assembly:
             return sizes[key]
 
         if getattr(self.form, "additive", False):
-            chosen = pack(parts, budget, self.packing, size)
+            chosen = pack(costs, budget, self.packing, size)
         else:
             frame = self._tokens(self.form.frame(query)) if hasattr(self.form, "frame") else 0
-            chosen = pack_shared(parts, budget, self.packing, size, frame)
+            chosen = pack_shared(costs, budget, self.packing, size, frame)
         return Context(self._rows(query, [pieces[n] for n in chosen]), size(chosen))
 
     def _rows(self, query: Query, pieces: list[Piece]) -> list[Row]:

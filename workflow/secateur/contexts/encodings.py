@@ -152,15 +152,15 @@ def encode(encoding: str, payload: Payload, ambiguous: Collection[tuple[str, str
 
 def _scan(text: str, mark: str) -> list[str]:
     """Split a text at each unescaped mark."""
-    parts, current, n = [], "", 0
+    pieces, current, n = [], "", 0
     while n < len(text):
         if text[n] == "\\":
             current, n = current + text[n : n + 2], n + 2
         elif text.startswith(mark, n):
-            parts, current, n = [*parts, current], "", n + len(mark)
+            pieces, current, n = [*pieces, current], "", n + len(mark)
         else:
             current, n = current + text[n], n + 1
-    return [*parts, current]
+    return [*pieces, current]
 
 
 Channels = tuple[tuple[Triple, ...], tuple[Triple, ...], tuple[Triple, ...]]  # questions, knowledge, facts
@@ -172,11 +172,11 @@ def _decode_lines(text: str, triples: Collection[Triple]) -> Channels:
     for line in text.split("\n") if text else []:
         mark = line[:2] if line[:2] in channels else ""
         body = line[2:] if mark else re.sub(r" \[\d+\]$", "", line)
-        head, rests = _scan(body, ": ")
-        for rest in _scan(rests, "; "):
-            parts = [_unescape(part) for part in _scan(rest, " | ")]
+        head, tails = _scan(body, ": ")
+        for tail in _scan(tails, "; "):
+            fields = [_unescape(part) for part in _scan(tail, " | ")]
             entity = _unescape(head)
-            channels[mark].append((entity, *parts) if len(parts) == 2 else by_text[entity, parts[0]])
+            channels[mark].append((entity, *fields) if len(fields) == 2 else by_text[entity, fields[0]])
     return tuple(map(tuple, channels.values()))
 
 
@@ -186,10 +186,10 @@ def decode(encoding: str, text: str, triples: Collection[Triple]) -> Channels:
         return _decode_lines(text, triples)
     view = json.loads(text)
     suffix = {"words": "(words)", "ids": "([e,r,e], ...)", "matrix": "(edges[i])"}[encoding]
-    parts = [view[channel + suffix] for channel in ("questions", "given knowledge", "facts")]
+    channels = [view[channel + suffix] for channel in ("questions", "given knowledge", "facts")]
     if encoding == "words":
-        return tuple(tuple(map(tuple, part)) for part in parts)
+        return tuple(tuple(map(tuple, part)) for part in channels)
     e, r = view["e"], view["r"]
     if encoding == "matrix":
-        parts = [[view["edge_matrix"][i] for i in part] for part in parts]
-    return tuple(tuple((e[h], r[x], e[t]) for h, x, t in part) for part in parts)
+        channels = [[view["edge_matrix"][i] for i in part] for part in channels]
+    return tuple(tuple((e[h], r[x], e[t]) for h, x, t in part) for part in channels)

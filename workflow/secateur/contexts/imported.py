@@ -77,7 +77,7 @@ class Reference:
 def reference_of(questions: pl.DataFrame, passages: pl.DataFrame, is_limited: bool = False) -> Reference:
     """The Reference of a data set."""
     columns = passages.select("passage_id", "text", "speaker", "date").iter_rows()
-    texts = {passage: passage_text(*rest) for passage, *rest in columns}
+    texts = {passage: passage_text(*fields) for passage, *fields in columns}
     return Reference(dict(questions.select("question_id", "group_id").iter_rows()), texts, passages, is_limited)
 
 
@@ -88,7 +88,8 @@ def read_contexts(path: Path, reference: Reference, warn: Callable[[str], object
     """
     problems, places, contexts, budgets, several = Problems(path, FIX), {}, {}, 0, 0
     for where, value in json_lines(path, problems):
-        clauses, question = form_problems(value, LINE), value.get("question_id") if isinstance(value, dict) else None
+        clauses = form_problems(value, LINE)
+        question = value.get("question_id") if isinstance(value, dict) else None
         if not clauses and reference.is_limited and question not in reference.groups:
             continue
         clauses = clauses or _unresolved(value, reference)
@@ -132,12 +133,12 @@ def _unresolved(value: dict[str, Any], reference: Reference) -> list[str]:
 def _pieces(value: dict[str, Any], reference: Reference) -> list[Piece]:
     """The parts of a context, each with its passage if the line names it, else cut at the passages that it holds."""
     text, ids = value["text"], value.get("passages") or []
-    parts = text if isinstance(text, list) else [text]
-    ids = ids if len(ids) == len(parts) else [None] * len(parts)
+    texts = text if isinstance(text, list) else [text]
+    ids = ids if len(ids) == len(texts) else [None] * len(texts)
     tracer, rows = reference.tracers[reference.groups[value["question_id"]]]
     pieces = []
-    for n, (part, passage) in enumerate(zip(parts, ids, strict=True), 1):
-        part += "\n" * (n < len(parts))
+    for n, (part, passage) in enumerate(zip(texts, ids, strict=True), 1):
+        part += "\n" * (n < len(texts))
         if passage is not None:
             pieces.append(Piece(passage, part, whole=reference.texts[passage] == part.removesuffix("\n")))
             continue
@@ -190,10 +191,10 @@ def _within(rows: Sequence[Row], count: Counter, limit: int) -> list[Row]:
 def _read(rows: Sequence[Row], count: Counter, window: int) -> Iterator[Row]:
     """The last rows that a reader's window holds; the first of them without its beginning, so not whole."""
 
-    def first(rests: Sequence[Sequence[Row]]) -> Sequence[Row]:
-        return rests[bisect_left(range(len(rests)), True, key=lambda n: _tokens(rests[n], count) <= window)]
+    def first(tails: Sequence[Sequence[Row]]) -> Sequence[Row]:
+        return tails[bisect_left(range(len(tails)), True, key=lambda n: _tokens(tails[n], count) <= window)]
 
-    rest = first([rows[n:] for n in range(1, len(rows) + 1)])
-    part = rows[-len(rest) - 1]
+    whole_rows = first([rows[n:] for n in range(1, len(rows) + 1)])
+    part = rows[-len(whole_rows) - 1]
     starts = [start for _, start, _ in unit_spans(part.text)]
-    yield from first([[Row(part.text[start:], part.passage_id), *rest] for start in starts] + [rest])
+    yield from first([[Row(part.text[start:], part.passage_id), *whole_rows] for start in starts] + [whole_rows])

@@ -72,8 +72,8 @@ def names_passages(contexts: pl.DataFrame) -> bool:
 def texts(contexts: pl.DataFrame) -> dict[tuple[str, str, int], str]:
     """(question, scorer, budget) -> text of the context, as it is sent."""
     rows = contexts.sort("question_id", "scorer", "budget", "place")
-    parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(pl.col("text").str.join(""))
-    return {(q, s, b): text for q, s, b, text in parts.iter_rows()}
+    joined = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(pl.col("text").str.join(""))
+    return {(q, s, b): text for q, s, b, text in joined.iter_rows()}
 
 
 def lengths(paths: Sequence[Path]) -> dict[str, int]:
@@ -84,18 +84,18 @@ def lengths(paths: Sequence[Path]) -> dict[str, int]:
 
 def reached(contexts: pl.DataFrame, answers: pl.DataFrame, budget: int) -> pl.DataFrame:
     """Rows of contexts that reached the prompt of an answered question, in order. answers: question_id, cut."""
-    own = at(contexts, budget).join(answers.select("question_id", "cut"), on="question_id")
-    return own.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
+    sent = at(contexts, budget).join(answers.select("question_id", "cut"), on="question_id")
+    return sent.filter(pl.col("place") >= pl.col("cut")).sort("question_id", "place")
 
 
 def reads(contexts: pl.DataFrame) -> Iterable[tuple[tuple[str, str, int], Read]]:
     """Yield (question, scorer, budget) and the context as its reader sees it."""
     rows = contexts.sort("question_id", "scorer", "budget", "place")
-    said = pl.coalesce("says", "text")
-    parts = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(
-        said.alias("said"), "passage_id", "whole", pl.col("tokens").first()
+    shown = pl.coalesce("says", "text")
+    lists = rows.group_by("question_id", "scorer", "budget", maintain_order=True).agg(
+        shown.alias("said"), "passage_id", "whole", pl.col("tokens").first()
     )
-    for question, scorer, budget, lines, passages, whole, tokens in parts.iter_rows():
+    for question, scorer, budget, lines, passages, whole, tokens in lists.iter_rows():
         yield (question, scorer, budget), Read(lines, passages, whole, tokens)
 
 
@@ -105,15 +105,15 @@ def sizes_of(contexts: pl.DataFrame, budget: int, count: Counter) -> dict[str, l
     `text` is without the separator; `size` is the tokens of the text as one line.
     """
     kept = contexts.filter(pl.col("budget") <= budget).with_columns(text=pl.col("text").str.strip_chars_end("\n"))
-    said = kept["text"].unique(maintain_order=True).to_list()
+    lines = kept["text"].unique(maintain_order=True).to_list()
     tokens = pl.DataFrame(
-        {"text": said, "size": count([f"{text}\n" for text in said])}, schema_overrides={"text": pl.String}
+        {"text": lines, "size": count([f"{text}\n" for text in lines])}, schema_overrides={"text": pl.String}
     )
     sized = kept.join(tokens, on="text").sort("question_id", -pl.col("budget"), "place")
-    found: dict[str, list[list[dict[str, Any]]]] = {}
+    sized_contexts: dict[str, list[list[dict[str, Any]]]] = {}
     for (question, _), part in sized.partition_by("question_id", "budget", as_dict=True, maintain_order=True).items():
-        found.setdefault(question, []).append(part.to_dicts())
-    return found
+        sized_contexts.setdefault(question, []).append(part.to_dicts())
+    return sized_contexts
 
 
 def recalled_rows(question: str, rows: Sequence[Row], budget: int, count: Counter) -> Iterator[tuple]:

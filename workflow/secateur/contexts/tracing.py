@@ -46,16 +46,16 @@ class Tracer:
 
     def cut(self, text: str) -> list[Span]:
         """The text in parts that give it when joined; what has no words belongs to the part before it."""
-        parts, lead = [], ""
+        spans, lead = [], ""
         for part in self._parts(text):
-            if units(part.text) and (part.passage is not None or not parts or parts[-1].passage is not None):
-                parts.append(replace(part, text=lead + part.text))
+            if units(part.text) and (part.passage is not None or not spans or spans[-1].passage is not None):
+                spans.append(replace(part, text=lead + part.text))
                 lead = ""
-            elif parts:
-                parts[-1] = replace(parts[-1], text=parts[-1].text + part.text)
+            elif spans:
+                spans[-1] = replace(spans[-1], text=spans[-1].text + part.text)
             else:
                 lead += part.text
-        return parts or [Span(lead, None)]
+        return spans or [Span(lead, None)]
 
     def _parts(self, text: str) -> Iterator[Span]:
         """Every part of a text, in order."""

@@ -95,5 +95,5 @@ Nadie Nada Quién Qué Cuándo Dónde Después Antes Cuando Es Era Fue Hay Lo
 @cache
 def listed(section: str) -> frozenset[str]:
     """The words of a list."""
-    parts = dict(part.split("]\n", 1) for part in LISTS.split("\n[")[1:])
-    return frozenset(word for line in parts[section].splitlines() if not line.startswith("#") for word in line.split())
+    lists = dict(part.split("]\n", 1) for part in LISTS.split("\n[")[1:])
+    return frozenset(word for line in lists[section].splitlines() if not line.startswith("#") for word in line.split())

@@ -28,7 +28,7 @@ def joined(passages: pl.DataFrame) -> pl.DataFrame:
     speaks = pl.col("speaker").is_not_null().any().over(session).all().over("group_id")
     several = pl.col(session).n_unique().over("group_id") > 1
     began = [pl.col(part).drop_nulls().first().over(session) for part in ("day", "time")]
-    known = [pl.when(pl.col(part).is_not_null().all().over("group_id")).then(part) for part in ("day", "time")]
+    complete = [pl.when(pl.col(part).is_not_null().all().over("group_id")).then(part) for part in ("day", "time")]
     rows = (
         dated(passages)
         .with_row_index("row")
@@ -38,6 +38,6 @@ def joined(passages: pl.DataFrame) -> pl.DataFrame:
         return passages
     of_group = pl.when("joins").then
     renamed = (of_group("group_id").otherwise(session).alias(session), pl.coalesce("session_id", of_group(session)))
-    turns = rows.with_columns(known).sort("day", "time", "row", maintain_order=True).with_columns(renamed)
+    turns = rows.with_columns(complete).sort("day", "time", "row", maintain_order=True).with_columns(renamed)
     place = pl.int_range(pl.len(), dtype=pl.Int32).over(session)
     return turns.with_columns(position=of_group(place).otherwise("position")).select(passages.columns)

@@ -21,13 +21,13 @@ def describe(passages: pl.DataFrame, questions: pl.DataFrame, evidence: pl.DataF
     A statistic that does not apply has no row: sessions of documents, answers of a set without answers.
     """
     tokens = passages.with_columns(tokens=pl.Series(count(passages["text"].to_list()), dtype=pl.Int64))
-    parts = [
+    statistics = [
         *_passages(tokens),
         *_evidence(passages, questions, evidence),
         *_questions(questions, passages),
         *_answers(questions, count),
     ]
-    return pl.concat([_summary(statistic, of, values) for statistic, of, values in parts if len(values)])
+    return pl.concat([_summary(statistic, of, values) for statistic, of, values in statistics if len(values)])
 
 
 def _summary(statistic: str, of: str, values: pl.Series) -> pl.DataFrame:

@@ -72,7 +72,8 @@ def load_questions(
         raise SecateurError(
             f"{dataset}: corpus.documents is set, but format {spec} cannot leave documents out. Fix: set it to null"
         )
-    request, inputs = Request(dataset, cluster, sampled), _select(spec, files, form.QUESTION_FILES)
+    request = Request(dataset, cluster, sampled)
+    inputs = _select(spec, files, form.QUESTION_FILES)
     loaded = form.load_questions(request, inputs, passages, _settings(spec))
     if loaded.questions.is_empty():
         raise SecateurError(f"{_listed(files)}: no questions for {dataset}. Fix: name files that hold some")

@@ -56,8 +56,8 @@ def sentences(text: str, published: bool = False) -> Iterator[tuple[str, int, in
     else:
         lines, pattern = LINE, GREEK_BOUNDARY if _is_greek(text) else ANY_BOUNDARY
     for line in lines.finditer(text):
-        found = pattern.finditer(text, line.start(), line.end())
-        ends = _published(found) if pattern is PUBLISHED else _boundaries(found, text, line.start(), line.end())
+        marks = pattern.finditer(text, line.start(), line.end())
+        ends = _published(marks) if pattern is PUBLISHED else _boundaries(marks, text, line.start(), line.end())
         first = line.start()
         for end, following in (*ends, (line.end(), line.end())):
             if sentence := text[first:end].strip():
@@ -78,22 +78,22 @@ def _published(marks: Iterable[re.Match]) -> Iterator[tuple[int, int]]:
 def _boundaries(marks: Iterable[regex.Match], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """(end of a sentence, start of the next) among the marks of a line."""
     first, opened, seen = start, 0, start
-    for found in marks:
-        stop, closed = found["stop"], found["closed"] or ""
-        after = text[found.end() : min(end, found.end() + SEEN)]
-        before = text[max(first, found.start() - SEEN) : found.start()]
-        opened += text.count("(", seen, found.end()) - text.count(")", seen, found.end())
-        seen = found.end()
+    for mark in marks:
+        stop, closed = mark["stop"], mark["closed"] or ""
+        after = text[mark.end() : min(end, mark.end() + SEEN)]
+        before = text[max(first, mark.start() - SEEN) : mark.start()]
+        opened += text.count("(", seen, mark.end()) - text.count(")", seen, mark.end())
+        seen = mark.end()
         within = opened > 0 and ")" in after  # a bracket that is closed later
-        said = closed and not found["blank"] and _SAYS.match(after)
-        if within or said or _is_said(closed, after):
+        is_speech = closed and not mark["blank"] and _SAYS.match(after)
+        if within or is_speech or _is_said(closed, after):
             continue
         if stop == "." and not closed.strip("*_") and _goes_on(before, after):
             continue
         if stop[-1] in "!?" and _is_name(before + stop, after):
             continue
-        yield found.end() - len(found["blank"] or ""), found.end()
-        first, opened = found.end(), 0
+        yield mark.end() - len(mark["blank"] or ""), mark.end()
+        first, opened = mark.end(), 0
 
 
 def _is_said(closed: str, after: str) -> bool:
@@ -118,10 +118,10 @@ def _goes_on(before: str, after: str) -> bool:
 
     before: the sentence so far, without the stop; after: what follows.
     """
-    found, next_found = _BEFORE.search(before[-SEEN:]), _AFTER.match(after)
-    if found is None or next_found is None:
+    last_word, next_word = _BEFORE.search(before[-SEEN:]), _AFTER.match(after)
+    if last_word is None or next_word is None:
         return False
-    word, following = found[0], next_found[1]
+    word, following = last_word[0], next_word[1]
     starts = following in listed("starts")
     if before.strip(" (*_-") == word and (word.isnumeric() or (len(word) == 1 and not _INITIAL.match(after))):
         return len(word) <= 3  # of an item

@@ -54,9 +54,9 @@ def text_files(folder: Path) -> dict[str, Path]:
 
 def documents_in(folder: Path, files: Iterable[Path]) -> list[Path]:
     """Those files of a folder that its user wrote: none that is hidden or open in Word, none of a workspace in the folder."""
-    found = [path for path in files if not is_hidden(path.relative_to(folder)) and not path.name.startswith("~$")]
-    workspaces = {stamp.parent for stamp in folder.rglob(STAMP)} if found else set()
-    return [path for path in found if workspaces.isdisjoint(path.parents)]
+    visible = [path for path in files if not is_hidden(path.relative_to(folder)) and not path.name.startswith("~$")]
+    workspaces = {stamp.parent for stamp in folder.rglob(STAMP)} if visible else set()
+    return [path for path in visible if workspaces.isdisjoint(path.parents)]
 
 
 def is_hidden(path: Path) -> bool:
@@ -72,6 +72,7 @@ def sentence_rows(documents: Mapping[str, Document], group: str) -> tuple[list[d
         empty += [] if spans else [doc]
         for n, (sentence, start, end) in enumerate(spans):
             place = {"passage_id": f"{doc}:{n}", "doc_id": doc, "group_id": group, "position": n}
-            text, title = re.sub(r"[ \t]{2,}", " ", sentence.replace(JOINED, "")), document.title_at(start)
+            text = re.sub(r"[ \t]{2,}", " ", sentence.replace(JOINED, ""))
+            title = document.title_at(start)
             rows.append(place | {"text": text, "title": title, "start": start, "end": end})
     return rows, empty

@@ -97,7 +97,8 @@ def gain_rows(
         for question, other in block:
             texts = [contexts.get((question.id, budget), CLOSED) for budget in budgets]
             requests += [(question, text) for text in (CLOSED, contexts.get((other.id, control), CLOSED), *texts)]
-        logprobs, cut = iter(answer_logprobs(lm, cfg, requests, ctx.cache)), cut + tokens_cut(lm, cfg, requests)
+        logprobs = iter(answer_logprobs(lm, cfg, requests, ctx.cache))
+        cut = cut + tokens_cut(lm, cfg, requests)
         for question, other in block:
             closed, shuffled, *with_context = islice(logprobs, 2 + len(budgets))
             gain_of = {budget: value - closed for budget, value in zip(budgets, with_context, strict=True)}

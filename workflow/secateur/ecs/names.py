@@ -32,7 +32,7 @@ def matched_baselines(scores: Mapping[str, Any], utilities: Mapping[str, Mapping
     baselines = {}
     for name, spec in joined.items():
         left = [(spec["kind"], frozenset(spec["of"]).difference(without)) for without in (scores, of_ecs)]
-        found = [by_features[key] for key in dict.fromkeys(left) if by_features.get(key, name) != name]
-        baselines |= {name: found} if found else {}
-    fitted = {name: found for name, found in baselines.items() if joined[name]["kind"] == "fitted"}
-    return baselines | {name + OTHER_SETS: [other + OTHER_SETS for other in found] for name, found in fitted.items()}
+        without_scores = [by_features[key] for key in dict.fromkeys(left) if by_features.get(key, name) != name]
+        baselines |= {name: without_scores} if without_scores else {}
+    fitted = {name: names for name, names in baselines.items() if joined[name]["kind"] == "fitted"}
+    return baselines | {name + OTHER_SETS: [other + OTHER_SETS for other in names] for name, names in fitted.items()}

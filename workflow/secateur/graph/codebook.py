@@ -72,7 +72,7 @@ def indexify(triples: pl.DataFrame) -> Codebook:
 def triples_of(triples: pl.DataFrame) -> dict[str, list[Named]]:
     """Triples by question id; questions without triples are absent."""
     of = triples.sort("doc_id", "n").group_by("doc_id", maintain_order=True).agg(pl.struct("head", "relation", "tail"))
-    return {question: [tuple(one.values()) for one in own] for question, own in of.iter_rows()}
+    return {question: [tuple(triple.values()) for triple in rows] for question, rows in of.iter_rows()}
 
 
 def shown_as(entities: pl.DataFrame, aliases: pl.DataFrame) -> dict[str, str]:
@@ -101,19 +101,19 @@ def indexify_onto(
     edges and symbols continue the codebook's.
     """
 
-    def known(texts: pl.DataFrame, key: str, mentions: pl.Series) -> pl.DataFrame:
+    def extended(texts: pl.DataFrame, key: str, mentions: pl.Series) -> pl.DataFrame:
         new = (
             mentions.unique(maintain_order=True)
             .to_frame("text")
             .join(texts, on="text", how="anti", maintain_order="left")
         )
         first = int(texts[key].max() or 0) + bool(texts.height)
-        own = new.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int32).alias(key))
-        return pl.concat([texts.select("text", key), own.select("text", key)])
+        added = new.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int32).alias(key))
+        return pl.concat([texts.select("text", key), added.select("text", key)])
 
     mentions = triples.select(pl.concat_list("head", "tail").alias("text")).explode("text")["text"]
-    entity = known(entities, "entity_id", mentions)
-    relation = known(relations, "relation_id", triples["relation"])
+    entity = extended(entities, "entity_id", mentions)
+    relation = extended(relations, "relation_id", triples["relation"])
     named = (
         triples.select("head", "relation", "tail")
         .join(entity.select(h="entity_id", head="text"), on="head", maintain_order="left")
@@ -124,8 +124,8 @@ def indexify_onto(
     fresh = named.filter(pl.col("edge_id").is_null()).unique(["h", "r", "t"], keep="first", maintain_order=True)
     first = int(edges["edge_id"].max() or 0) + bool(edges.height)
     fresh = fresh.with_columns(edge_id=pl.int_range(first, first + pl.len(), dtype=pl.Int32))
-    own = named.join(fresh.select("h", "r", "t", new="edge_id"), on=["h", "r", "t"], how="left", maintain_order="left")
-    return own.select(pl.coalesce("edge_id", "new"))["edge_id"], fresh.select(
+    ids = named.join(fresh.select("h", "r", "t", new="edge_id"), on=["h", "r", "t"], how="left", maintain_order="left")
+    return ids.select(pl.coalesce("edge_id", "new"))["edge_id"], fresh.select(
         "edge_id", "h", "r", "t", "head", "relation", "tail"
     )
 

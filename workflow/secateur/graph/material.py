@@ -30,8 +30,8 @@ def _edges_by_id(
 ) -> tuple[dict[int, Edge], frozenset[tuple[str, str]]]:
     """(edges by id, ambiguous lines)."""
     lines = edge_lines(edges, entities, relations)
-    rest = pl.concat_str("relation", "tail", separator=" ")
-    ambiguous = lines.group_by("head", rest.alias("rest")).len().filter(pl.col("len") > 1)
+    line_tail = pl.concat_str("relation", "tail", separator=" ")
+    ambiguous = lines.group_by("head", line_tail.alias("rest")).len().filter(pl.col("len") > 1)
     rows = lines.select("edge_id", "head", "relation", "tail").iter_rows()
     return {e: Edge(e, (h, r, t)) for e, h, r, t in rows}, frozenset(ambiguous.select("head", "rest").iter_rows())
 

@@ -17,6 +17,6 @@ def mentioned(
     read = read.with_columns(pl.Series("text", texts_read(read), pl.String))
     phrases = triple_phrases(entities, edges, sources)
     groups = read.partition_by("group_id", maintain_order=True)
-    found = pl.concat(mentions_of(group, phrases, cfg) for group in groups)
-    kept = prune_names(found, read, cfg)
-    return kept, found.height - kept.height
+    mentions = pl.concat(mentions_of(group, phrases, cfg) for group in groups)
+    kept = prune_names(mentions, read, cfg)
+    return kept, mentions.height - kept.height

@@ -18,7 +18,8 @@ def document_runs(
     cfg: with the options `order`, `embedder` and `codebook`.
     """
     edges = edges.sort("edge_id")
-    vectors, h, t = line_vectors(edges, lines), edges["h"].to_numpy(), edges["t"].to_numpy()
+    vectors = line_vectors(edges, lines)
+    h, t = edges["h"].to_numpy(), edges["t"].to_numpy()
     mentions = edge_sources.sort("doc_id", "position", "n")
     by = ["doc_id", "position"] if cfg.order.runs == "sentence" else ["doc_id"]
     fit = Fit(cfg.embedder.tau, cfg.codebook.bonus_path, cfg.codebook.bonus_node)

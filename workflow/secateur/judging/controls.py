@@ -22,8 +22,9 @@ def controls(
     opposite order. judgements: those of the items; golds: all gold answers of each.
     """
     bare = [replace(item, context="", evidence=()) for item in items]
-    shown, own = [item.gold for item in bare], [[_plain(gold) for gold in every] for every in golds]
-    wrong = [next((g for g in [*shown[n:], *shown[:n]] if _plain(g) not in own[n]), "") for n in range(len(bare))]
+    shown = [item.gold for item in bare]
+    plain = [[_plain(gold) for gold in every] for every in golds]
+    wrong = [next((g for g in [*shown[n:], *shown[:n]] if _plain(g) not in plain[n]), "") for n in range(len(bare))]
     variants = {
         "of_gold": [replace(item, answer=item.gold, refused=False) for item in bare],
         "of_wrong": [replace(item, answer=gold, refused=False) for item, gold in zip(bare, wrong, strict=True)],
@@ -55,5 +56,10 @@ def _controls(item: Item, judgement: Judgement, varied: dict[str, Judgement], re
         (judgement.grounded, reverse.grounded),
         (judgement.supported, reverse.supported),
     ]
-    same = [a == b for one, two in pairs if one and two and len(one) > 1 for a, b in zip(one, two, strict=True)]
+    same = [
+        a == b
+        for verdicts, reverse_verdicts in pairs
+        if verdicts and reverse_verdicts and len(verdicts) > 1
+        for a, b in zip(verdicts, reverse_verdicts, strict=True)
+    ]
     return values | ({"backwards": sum(same) / len(same)} if same else {})

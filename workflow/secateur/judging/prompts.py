@@ -50,12 +50,12 @@ def split(question: str, text: str) -> str:
 
 def supporting(text: str, claims: Sequence[str]) -> str:
     """Prompt for the statements that follow from a text."""
-    return SUPPORTED.format(text=text, statements="\n".join(f"{n}. {one}" for n, one in enumerate(claims, 1)))
+    return SUPPORTED.format(text=text, statements="\n".join(f"{n}. {claim}" for n, claim in enumerate(claims, 1)))
 
 
 def relevance(question: str, text: str) -> list[str]:
     """Two prompts for the relevance of a text, in different words and order."""
-    return [one.format(question=question, text=text) for one in RELEVANCE]
+    return [template.format(question=question, text=text) for template in RELEVANCE]
 
 
 def statements(reply: str) -> list[str] | None:
@@ -64,8 +64,8 @@ def statements(reply: str) -> list[str] | None:
     >>> statements('Here they are: ["A is b.", " "]'), statements("A is b."), statements('["a", 3]')
     (['A is b.'], None, None)
     """
-    found = _single(one for one in _values(reply) if all(isinstance(part, str) for part in one))
-    return None if found is None else [part.strip() for part in found if part.strip()]
+    values = _single(entries for entries in _values(reply) if all(isinstance(part, str) for part in entries))
+    return None if values is None else [part.strip() for part in values if part.strip()]
 
 
 def supported(reply: str, count: int) -> list[bool] | None:
@@ -74,12 +74,12 @@ def supported(reply: str, count: int) -> list[bool] | None:
     >>> supported("[1, 3]", 3), supported("Numbers: []", 2), supported("[4]", 3), supported("all but [2]: [1, 3]", 3)
     ([True, False, True], [False, False], None, None)
     """
-    found = _single(
-        one
-        for one in _values(reply)
-        if all(isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= count for n in one)
+    numbers = _single(
+        entries
+        for entries in _values(reply)
+        if all(isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= count for n in entries)
     )
-    return None if found is None else [n in found for n in range(1, count + 1)]
+    return None if numbers is None else [n in numbers for n in range(1, count + 1)]
 
 
 def rating(reply: str) -> float | None:
@@ -88,8 +88,8 @@ def rating(reply: str) -> float | None:
     >>> rating("2"), rating(" 1."), rating("It is 2 of 2"), rating("3")
     (1.0, 0.5, None, None)
     """
-    said = reply.strip().rstrip(".").strip()
-    return int(said) / max(LEVELS) if said in {str(level) for level in LEVELS} else None
+    text = reply.strip().rstrip(".").strip()
+    return int(text) / max(LEVELS) if text in {str(level) for level in LEVELS} else None
 
 
 def _single(lists: Iterable[list]) -> list | None:
@@ -100,11 +100,12 @@ def _single(lists: Iterable[list]) -> list | None:
 
 def _values(reply: str) -> Iterator[list[Any]]:
     """Every JSON list in a reply, whatever surrounds it."""
-    decoder, at = json.JSONDecoder(), reply.find("[")
+    decoder = json.JSONDecoder()
+    at = reply.find("[")
     while at >= 0:
         try:
-            found, end = decoder.raw_decode(reply, at)
-            yield found
+            value, end = decoder.raw_decode(reply, at)
+            yield value
         except (ValueError, RecursionError):
             end = at + 1
         at = reply.find("[", end)

@@ -99,8 +99,8 @@ def refuse_unread_weights(
     missing = sorted(name for name in unmatched if not name.startswith(unused))
     unread = sorted(name for name in info["unexpected_keys"] if not name.startswith(unused))
     if inner is not None:
-        parts = set(inner)
-        unread = [name for name in unread if parts & set(name.split(".")) or "lora" in name or "adapter" in name]
+        modules = set(inner)
+        unread = [name for name in unread if modules & set(name.split(".")) or "lora" in name or "adapter" in name]
     if missing:
         also = f"; {len(unread)} weights of its files are not read ({_some(unread)})" if unread else ""
         raise SecateurError(
@@ -133,20 +133,20 @@ def unread_fields(stated: Mapping[str, Any], config: Any) -> dict[str, Any]:
     unread: dict[str, Any] = {}
     code, modeling = _code_of(type(config)), _code_of(type(config), "modeling_*.py")
     turned = re.search("(?<![a-z])rope|rotary", modeling) is not None
-    known = (
+    read_fields = (
         {field.name for field in fields(type(config))} | set(config.attribute_map) | READ | (MOVED if turned else set())
     )
-    own = UNREAD.get(config.model_type, set())
+    unread_names = UNREAD.get(config.model_type, set())
     for name, value in stated.items():
         part = vars(config).get(name)
-        if name in own:
+        if name in unread_names:
             usual = getattr(type(config)(), name)
             same = value == usual or (isinstance(value, Mapping) and _plain(value).items() <= usual.to_dict().items())
             unread |= {} if same else {name: value}
         elif isinstance(value, Mapping) and hasattr(part, "attribute_map"):
             inner = {} if name.startswith(OTHER_SENSES) else unread_fields(value, part)
-            unread |= {f"{name}.{field}": found for field, found in inner.items()}
-        elif name not in known and value and value != USUAL.get(name) and not PASSING.fullmatch(name):
+            unread |= {f"{name}.{field}": inner_value for field, inner_value in inner.items()}
+        elif name not in read_fields and value and value != USUAL.get(name) and not PASSING.fullmatch(name):
             read = name not in MOVED and re.search(rf"\.{name}\b|[\"']{name}[\"']", code)
             unread |= {} if read else {name: value}
     for rope in _ropes(config) if turned else ():
@@ -164,17 +164,17 @@ def _plain(stated: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def _code_of(kind: type, files: str = "*.py") -> str:
     """The code that reads the fields of a class of configurations: of its model, and of rotary positions."""
-    own = Path(inspect.getfile(kind)).parent
-    code = [path.read_text(encoding="utf-8") for path in own.glob(files) if not path.name.startswith("tokenization")]
-    shared = (own.parents[1] / "modeling_rope_utils.py").read_text(encoding="utf-8") if files == "*.py" else ""
+    folder = Path(inspect.getfile(kind)).parent
+    code = [path.read_text(encoding="utf-8") for path in folder.glob(files) if not path.name.startswith("tokenization")]
+    shared = (folder.parents[1] / "modeling_rope_utils.py").read_text(encoding="utf-8") if files == "*.py" else ""
     return "\n".join([*code, shared])
 
 
 def _ropes(config: Any) -> list[dict[str, Any]]:
     """Parameters of rotary positions: of all layers, or of each type of layer."""
-    found = vars(config).get("rope_parameters") or {}
-    nested = [value for value in found.values() if isinstance(value, dict)]
-    return nested or ([found] if found else [])
+    parameters = vars(config).get("rope_parameters") or {}
+    nested = [value for value in parameters.values() if isinstance(value, dict)]
+    return nested or ([parameters] if parameters else [])
 
 
 def _unread_of_rope(config: Any, rope: Mapping[str, Any]) -> set[str]:
@@ -221,8 +221,8 @@ def refuse_unread_metadata(named: str, file: Any, model: Any) -> None:
     mapped = GGUF_TO_TRANSFORMERS_MAPPING["config"]
     read = {
         name
-        for known in (kind, config.model_type)
-        for name, to in (mapped.get(known) or {}).items()
+        for architecture in (kind, config.model_type)
+        for name, to in (mapped.get(architecture) or {}).items()
         if to not in (None, -1)
     }
     heads = config.num_attention_heads

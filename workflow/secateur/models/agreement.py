@@ -89,24 +89,24 @@ def _readings(lm: CausalLM, sequences: list[list[int]]) -> Iterator[tuple[int, i
     first, second, _ = sequences
     shared, more = len(first) // 3, len(first) // 5
     (prefix,) = lm.prefill([first[:shared]])
-    rests = [first[shared:], second[shared:]]
+    tails = [first[shared:], second[shared:]]
     starts = [0, len(first), len(first) + len(second)]
 
     packed = lm.logits(sequences, [NOTHING] * 3, range(sum(map(len, sequences))))
-    after = lm.logits(rests, [prefix] * 2, range(sum(map(len, rests))))
-    rows, _ = lm.chunk([rest[:more] for rest in rests], [[prefix]] * 2, range(more), [])
+    after = lm.logits(tails, [prefix] * 2, range(sum(map(len, tails))))
+    rows, _ = lm.chunk([tail[:more] for tail in tails], [[prefix]] * 2, range(more), [])
     decoded = Rows(lm, [prefix, *lm.prefill([second[: shared - 1]])], 2)
-    one = decoded.step([rests[0][0], second[shared - 1]])
-    two = decoded.step([rests[0][1], second[shared]])
+    first_step = decoded.step([tails[0][0], second[shared - 1]])
+    second_step = decoded.step([tails[0][1], second[shared]])
 
     yield from ((n, 0, _read(packed[starts[n] :][: len(ids)], ids)) for n, ids in enumerate(sequences))
-    cut = len(rests[0])
+    cut = len(tails[0])
     for n, ids in enumerate((first, second)):
         yield n, shared, _read(after[:cut] if n == 0 else after[cut:], ids[shared:])
         yield n, shared, _read(rows[n], ids[shared : shared + more + 1])
         start = shared - n  # the second row is one token shorter, so it is padded
-        yield n, start, _read(one[n : n + 1], ids[start : start + 2])
-        yield n, start + 1, _read(two[n : n + 1], ids[start + 1 : start + 3])
+        yield n, start, _read(first_step[n : n + 1], ids[start : start + 2])
+        yield n, start + 1, _read(second_step[n : n + 1], ids[start + 1 : start + 3])
 
 
 def _read(logits, ids: list[int]):
@@ -141,12 +141,14 @@ def _spread(model, sequences: list[list[int]], plain: list) -> float:
         return rounded
 
     spreads = [
-        _farthest(_alone(model, ids, n), one) for n in BATCHES for ids, one in zip(sequences, plain, strict=True)
+        _farthest(_alone(model, ids, n), logprobs)
+        for n in BATCHES
+        for ids, logprobs in zip(sequences, plain, strict=True)
     ]
     for seed in range(ROUNDINGS):
         hook = model.get_input_embeddings().register_forward_hook(otherwise(seed))
         try:
-            spreads += [_farthest(_alone(model, ids), one) for ids, one in zip(sequences, plain, strict=True)]
+            spreads += [_farthest(_alone(model, ids), logprobs) for ids, logprobs in zip(sequences, plain, strict=True)]
         finally:
             hook.remove()
     return max(spreads)

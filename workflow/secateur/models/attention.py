@@ -75,14 +75,14 @@ def by_lengths(
     import torch
 
     ends = np.cumsum([0, *prefix_lengths])
-    own = ends[-1] + np.cumsum([0, *lengths])
-    parts = [
-        ([] if place is None else [np.arange(ends[place], ends[place + 1])]) + [np.arange(own[n], own[n + 1])]
+    offsets = ends[-1] + np.cumsum([0, *lengths])
+    key_places = [
+        ([] if place is None else [np.arange(ends[place], ends[place + 1])]) + [np.arange(offsets[n], offsets[n + 1])]
         for n, place in enumerate(prefixes)
     ]
-    seen = [sum(map(len, part)) for part in parts]
-    gather = np.concatenate([keys for part in parts for keys in part])
-    in_order = len(gather) == own[-1] and bool((gather == np.arange(own[-1])).all())
+    seen = [sum(map(len, part)) for part in key_places]
+    gather = np.concatenate([keys for part in key_places for keys in part])
+    in_order = len(gather) == offsets[-1] and bool((gather == np.arange(offsets[-1])).all())
     sizes = len(gather), len(lengths) + 1, len(lengths) + 1
     sent = torch.from_numpy(np.concatenate([gather, np.cumsum([0, *lengths]), np.cumsum([0, *seen])])).to(device)
     gathered, query_ends, key_ends = sent.split(sizes)
@@ -212,5 +212,5 @@ def _seen(block: Block, keys):
     """The keys (or values, or mask) that a block's tokens may see, of an array (..., keys, any)."""
     import torch
 
-    parts = [keys[:, part] for part in (block.prefix, block.own) if part.stop > part.start]
-    return torch.cat(parts, 1) if len(parts) > 1 else parts[0]
+    visible = [keys[:, part] for part in (block.prefix, block.own) if part.stop > part.start]
+    return torch.cat(visible, 1) if len(visible) > 1 else visible[0]

@@ -160,7 +160,8 @@ class CausalLM:
         import torch
         from transformers import DynamicCache
 
-        device, pasts = self.model.device, [_joined(prefixes) for prefixes in before]
+        device = self.model.device
+        pasts = [_joined(prefixes) for prefixes in before]
         start, width = pasts[0].length, len(rows[0])
         keys = torch.arange(start + width, device=device)
         by_layer = zip(*(past.layers for past in pasts), strict=True)
@@ -175,8 +176,8 @@ class CausalLM:
                 logits_to_keep=torch.tensor(list(kept), dtype=torch.long, device=device),
             ).logits
             new = [(layer.keys[:, :, start:], layer.values[:, :, start:]) for layer in cache.layers] if more else []
-            own = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
-        return logits, [Prefix(width, layers) for layers in own]
+            continued = [tuple((k[n : n + 1].clone(), v[n : n + 1].clone()) for k, v in new) for n in more]
+        return logits, [Prefix(width, layers) for layers in continued]
 
     def _forward(self, sequences, prefixes, rows):
         """Logits at the rows, and the keys and values of prefixes and sequences."""
@@ -191,20 +192,23 @@ class CausalLM:
         import torch
         from transformers import DynamicCache
 
-        device, trunks, lengths = self.model.device, _shared(prefixes)[0], [len(s) for s in sequences]
+        device = self.model.device
+        trunks = _shared(prefixes)[0]
+        lengths = [len(s) for s in sequences]
         place = {p: n for n, p in enumerate(trunks)}
         plan = lengths, [place.get(p) for p in prefixes], [p.length for p in trunks]
         (ids,) = self.indices([token for s in sequences for token in s])
         with torch.inference_mode():
             if self.by_lengths:
-                parts, mask = by_lengths(*plan, device), self._no_mask()
+                layout = by_lengths(*plan, device)
+                mask = self._no_mask()
                 starts = [p.length for p in prefixes]
                 (positions,) = self.indices(
                     [n for s, length in zip(starts, lengths, strict=True) for n in range(s, s + length)]
                 )
             else:
                 # A GPU is given one large product, not many small ones.
-                parts = blocks(*plan) if device.type == "cpu" else None
+                layout = blocks(*plan) if device.type == "cpu" else None
                 mask, positions = self._mask(lengths, prefixes)
             logits = self.model(
                 input_ids=ids[None],
@@ -213,7 +217,7 @@ class CausalLM:
                 **{self.cache_argument: (cache := DynamicCache(list(_joined(trunks).layers) or None))},
                 use_cache=True,
                 logits_to_keep=self.indices(rows)[0],
-                blocks=parts,
+                blocks=layout,
             ).logits[0]
         return logits, cache
 
@@ -240,11 +244,11 @@ class CausalLM:
             return torch.repeat_interleave(torch.tensor(values, device=device), torch.tensor(counts, device=device))
 
         hung = spread([place[p] for p in prefixes], lengths)  # the prefix a token's sequence hangs on
-        own = spread(list(range(len(lengths))), lengths)
+        owner = spread(list(range(len(lengths))), lengths)
         at = torch.cat([torch.arange(n, device=device) for n in lengths]) + spread(
             [p.length for p in prefixes], lengths
         )
-        seen = (own[:, None] == own) & (at[:, None] >= at)
+        seen = (owner[:, None] == owner) & (at[:, None] >= at)
         keys = at
         if shared:
             trunk = spread(list(range(len(shared))), [p.length for p in shared])
@@ -268,10 +272,10 @@ class CausalLM:
         near = seen & (keys[..., None, :] > (at - width)[..., None]) if width else seen
         if not kinds:
             return additive(near)
-        known = {"full_attention": seen, "sliding_attention": near}
-        if set(kinds) - set(known):
+        masks = {"full_attention": seen, "sliding_attention": near}
+        if set(kinds) - set(masks):
             raise SecateurError(
-                f"lm {self.name}: layers of type {', '.join(sorted(set(kinds) - set(known)))} cannot be scored here. "
+                f"lm {self.name}: layers of type {', '.join(sorted(set(kinds) - set(masks)))} cannot be scored here. "
                 "Fix: use a model whose layers attend fully or within a sliding window."
             )
-        return {kind: additive(known[kind]) for kind in sorted(set(kinds))}
+        return {kind: additive(masks[kind]) for kind in sorted(set(kinds))}

@@ -42,7 +42,8 @@ def received(response) -> dict[str, Any]:
         if body.get("error") and not body.get("choices") and refusal(400, why := json.dumps(body["error"])).of_prompt:
             raise Refused(f"refused the prompt: {why[:SHOWN]}")
         choice = body["choices"][0]
-        message, counts = choice.get("message") or {}, used(body)
+        message = choice.get("message") or {}
+        counts = used(body)
         stopped = ENDS.get(why_ended(choice).lower().partition(":")[0], "end")
         text, reasoned = (choice["text"], False) if "text" in choice else _content(message)
         text = text or message.get("refusal") or ("" if stopped == FILTERED else text)
@@ -67,13 +68,14 @@ def is_filtered_out(reply: Mapping[str, Any]) -> bool:
 
 def _content(message: Mapping[str, Any]) -> tuple[Any, bool]:
     """The text of a message, None without one, and whether it holds reasoning; a content may come in parts."""
-    content, reasoned = message.get("content"), any(message.get(name) for name in REASONING)
+    content = message.get("content")
+    reasoned = any(message.get(name) for name in REASONING)
     if not isinstance(content, list):
         return content, reasoned
     parts = [{"text": part} if isinstance(part, str) else part for part in content]
-    said = [part for part in parts if part.get("type") in TEXTS and not part.get("thought")]
-    texts = [part["text"]["value"] if isinstance(part["text"], dict) else part["text"] for part in said]
-    return "".join(texts) if texts else None, reasoned or len(said) < len(parts)
+    answer_parts = [part for part in parts if part.get("type") in TEXTS and not part.get("thought")]
+    texts = [part["text"]["value"] if isinstance(part["text"], dict) else part["text"] for part in answer_parts]
+    return "".join(texts) if texts else None, reasoned or len(answer_parts) < len(parts)
 
 
 def _reasoning_tokens(body: Mapping[str, Any]) -> bool:

@@ -59,11 +59,11 @@ class Rows:
         self.cache = Cache(layer_class_to_replicate=partial(_Room, self.width + room))
         filled = next((prefix.layers for prefix in prefixes if prefix.length), ())
         for n, layer in enumerate(filled):
-            both = [x.new_zeros(len(prefixes), x.shape[1], self.width + room, x.shape[3]) for x in layer]
+            buffers = [x.new_zeros(len(prefixes), x.shape[1], self.width + room, x.shape[3]) for x in layer]
             for row, prefix in enumerate(prefixes):
-                for whole, part in zip(both, prefix.layers[n] if prefix.length else (), strict=False):
+                for whole, part in zip(buffers, prefix.layers[n] if prefix.length else (), strict=False):
                     whole[row, :, self.width - prefix.length : self.width] = part[0]
-            self.cache.layers.append(_Room(self.width + room, *both, length=self.width))
+            self.cache.layers.append(_Room(self.width + room, *buffers, length=self.width))
 
     def __len__(self) -> int:
         return len(self.lengths)

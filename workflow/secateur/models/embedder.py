@@ -68,15 +68,15 @@ class Embedder:
         """(n, d) vectors of length one of n strings, in order: of passages, and of questions (`asked`)."""
         texts = self.prompts.before(texts)
         plan = sorted(sorted(set(texts)), key=len)
-        known, vectors = self.cache.get(plan)
-        if not known.all():
-            self._fill(plan, known, vectors)
+        is_cached, vectors = self.cache.get(plan)
+        if not is_cached.all():
+            self._fill(plan, is_cached, vectors)
         place = {text: n for n, text in enumerate(plan)}
         return _of_length_one(vectors[[place[t] for t in texts]] if texts else vectors)
 
-    def _fill(self, plan: list[str], known: NDArray[np.bool_], vectors: NDArray[np.float16]) -> None:
+    def _fill(self, plan: list[str], is_cached: NDArray[np.bool_], vectors: NDArray[np.float16]) -> None:
         """Compute missing vectors in place, block by block."""
-        todo = np.flatnonzero(~known)
+        todo = np.flatnonzero(~is_cached)
         block = self.cfg.block[device(self.cfg)]
         for start in range(0, len(todo), block):
             part = todo[start : start + block]

@@ -164,18 +164,18 @@ def _torch(cfg, pooled: bool) -> _Model:
         return max(1, cfg.batch_tokens[place] // width)
 
     def forward(ids: Ids, width: int):
-        mask = np.arange(width) < np.array([len(one) for one in ids])[:, None]
+        mask = np.arange(width) < np.array([len(sequence) for sequence in ids])[:, None]
         tokens = np.where(mask, 0, padding)
         tokens[mask] = np.concatenate(ids)
         if filled:
             tokens, mask = (np.concatenate([x, np.repeat(x[-1:], rows(width) - len(ids), 0)]) for x in (tokens, mask))
-        both = {"input_ids": tokens, "attention_mask": mask.astype(np.int64)}
+        inputs = {"input_ids": tokens, "attention_mask": mask.astype(np.int64)}
         with torch.inference_mode():
-            sent = {name: torch.from_numpy(x).to(model.device, non_blocking=True) for name, x in both.items()}
+            sent = {name: torch.from_numpy(x).to(model.device, non_blocking=True) for name, x in inputs.items()}
             return model(sent)["sentence_embedding" if pooled else "token_embeddings"][: len(ids)]
 
-    def joined(parts) -> NDArray[np.float32]:
-        return torch.cat(list(parts)).float().cpu().numpy()
+    def joined(arrays) -> NDArray[np.float32]:
+        return torch.cat(list(arrays)).float().cpu().numpy()
 
     return _Model(tokenizer, marks, cfg.max_tokens, STEP[place], rows, forward, joined)
 
@@ -192,8 +192,9 @@ def _textual(tokenizer: Any, window: int) -> tuple[Any, Marks]:
 def _tokens(model: _Model, texts: Sequence[str]) -> tuple[Ids, list[int]]:
     """Tokens of the parts of strings, and the string of each part."""
     encoded = model.tokenizer.encode_batch_fast(list(map(model.marks.encodable, texts)))
-    parts = [[whole, *whole.overflowing] for whole in encoded]
-    return [part.ids for own in parts for part in own], [n for n, own in enumerate(parts) for _ in own]
+    by_text = [[whole, *whole.overflowing] for whole in encoded]
+    ids = [part.ids for pieces in by_text for part in pieces]
+    return ids, [n for n, pieces in enumerate(by_text) for _ in pieces]
 
 
 def _threads() -> int:
@@ -223,7 +224,7 @@ def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     tokenizer, marks = _textual(Tokenizer.from_file(str(file)), cfg.max_tokens)
 
     def forward(ids: Ids, width: int) -> NDArray[np.float32]:
-        mask = np.arange(width) < np.array([len(one) for one in ids])[:, None]
+        mask = np.arange(width) < np.array([len(sequence) for sequence in ids])[:, None]
         tokens = np.zeros(mask.shape, np.int64)
         tokens[mask] = np.concatenate(ids)
         return model([tokens, mask.astype(np.int64)])[0].copy()  # the next run overwrites this memory
@@ -231,39 +232,40 @@ def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     def rows(width: int) -> int:
         return cfg.batch_tokens["cpu"] // width
 
-    def joined(parts) -> NDArray[np.float32]:
-        return np.concatenate(list(parts))
+    def joined(arrays) -> NDArray[np.float32]:
+        return np.concatenate(list(arrays))
 
     return _Model(tokenizer, marks, cfg.max_tokens, STEP["cpu"], rows, forward, joined)
 
 
 def _encoded(ids: Ids, owners: list[int], model: _Model) -> NDArray:
     """(n, d) vectors of length one of n strings. ids: tokens of their parts; owners: the string of each part, rising."""
-    lengths = np.array([len(one) for one in ids])
+    lengths = np.array([len(sequence) for sequence in ids])
     wide = widths(lengths, model.most, model.step)
     together = list(batches(wide, model.rows))
     vectors = model.joined(model.forward([ids[n] for n in part], int(wide[part[0]])) for part in together)
     vectors = _unit(vectors)[np.argsort(np.concatenate(together))]
-    first, parts = np.unique(owners, return_index=True, return_counts=True)[1:]
-    found, split = vectors[first], parts > 1
+    first, counts = np.unique(owners, return_index=True, return_counts=True)[1:]
+    pooled = vectors[first]
+    split = counts > 1
     if split.any():
-        found[split] = _unit(np.add.reduceat(vectors * lengths[:, None].astype(np.float32), first)[split])
-    return found
+        pooled[split] = _unit(np.add.reduceat(vectors * lengths[:, None].astype(np.float32), first)[split])
+    return pooled
 
 
 def _by_token(texts: Sequence[str], model: _Model) -> list[NDArray[np.float32]]:
     """(tokens, d) vectors of length one of each string."""
     ids, owners = _tokens(model, texts)
     special = set(model.tokenizer.encode("").ids)
-    wide = widths(np.array([len(one) for one in ids]), model.most, model.step)
-    parts: list[Any] = [None] * len(ids)
+    wide = widths(np.array([len(sequence) for sequence in ids]), model.most, model.step)
+    token_vectors: list[Any] = [None] * len(ids)
     for batch in batches(wide, model.rows):
         vectors = model.joined([model.forward([ids[n] for n in batch], int(wide[batch[0]]))])
         for n, row in zip(batch, vectors, strict=True):
             kept = [place for place, token in enumerate(ids[n]) if token not in special] or range(len(ids[n]))
-            parts[n] = _unit(row[kept])
+            token_vectors[n] = _unit(row[kept])
     starts = np.searchsorted(owners, range(len(texts) + 1))
-    return [np.concatenate(parts[start:end]) for start, end in zip(starts, starts[1:], strict=False)]
+    return [np.concatenate(token_vectors[start:end]) for start, end in zip(starts, starts[1:], strict=False)]
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -282,7 +284,8 @@ def widths(lengths: NDArray[np.int64], most: int, step: int) -> NDArray[np.int64
 def batches(wide: NDArray[np.int64], rows: Callable[[int], int]) -> Iterator[NDArray[np.int64]]:
     """Batches of indices by rising width: each of one width, with at most rows(width) rows and at least one."""
     for width in np.unique(wide):
-        places, size = np.flatnonzero(wide == width), max(1, rows(int(width)))
+        places = np.flatnonzero(wide == width)
+        size = max(1, rows(int(width)))
         yield from (places[start : start + size] for start in range(0, len(places), size))
 
 
@@ -324,7 +327,7 @@ def _convert(cfg, saved: Path, pooled: bool) -> None:
         openvino.save_model(converted, temporary, compress_to_fp16=False)
         temporary.with_suffix(".bin").replace(saved.with_suffix(".bin"))  # the .xml last: readers look for it
         named = {saved.with_suffix(".bin"): saved.with_suffix(".bin"), saved: temporary}
-        write_json(_seal(saved), {path.name: file_digest(held) for path, held in named.items()})
+        write_json(_seal(saved), {path.name: file_digest(file) for path, file in named.items()})
         temporary.replace(saved)
     finally:
         temporary.unlink(missing_ok=True)

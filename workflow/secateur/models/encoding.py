@@ -48,11 +48,11 @@ def prefix_of(tokenizer) -> tuple[int, ...]:
     Raises SecateurError for one that does not write a text's own tokens in a row.
     """
     for text in PROBES:
-        ids, own = (tuple(tokenizer(text, add_special_tokens=special).input_ids) for special in (True, False))
-        starts = [n for n in range(len(ids) - len(own) + 1) if ids[n : n + len(own)] == own]
+        ids, bare = (tuple(tokenizer(text, add_special_tokens=special).input_ids) for special in (True, False))
+        starts = [n for n in range(len(ids) - len(bare) + 1) if ids[n : n + len(bare)] == bare]
         if not starts:
             raise SecateurError(
-                f"{tokenizer.name_or_path}: its tokenizer reads {text!r} as {own}, and with its special tokens as {ids}. "
+                f"{tokenizer.name_or_path}: its tokenizer reads {text!r} as {bare}, and with its special tokens as {ids}. "
                 "Fix: a tokenizer whose post-processor adds tokens around a text."
             )
     return ids[: starts[0]]
@@ -100,27 +100,29 @@ class Encoder:
             sequences.append(self._fitted(Encoded(tuple(whole.ids), start, tokens, 0), name))
         return sequences
 
-    def continued(self, one: Encoded, path: Sequence[int]) -> Encoded:
+    def continued(self, sequence: Encoded, path: Sequence[int]) -> Encoded:
         """The same context with another continuation, and no question to score."""
-        return self._fitted(replace(one, ids=one.ids[: one.start] + tuple(path), asked=None), "a trajectory")
+        return self._fitted(
+            replace(sequence, ids=sequence.ids[: sequence.start] + tuple(path), asked=None), "a trajectory"
+        )
 
-    def _fitted(self, one: Encoded, name: str) -> Encoded:
+    def _fitted(self, sequence: Encoded, name: str) -> Encoded:
         """The sequence with the prefix, its context cut to the window."""
         # A chat template writes the prefix itself, and the trajectories of a sequence have it.
-        written = bool(self.prefix) and one.ids[:1] == self.prefix[:1]
-        lead = len(self.prefix) if written and one.ids[: len(self.prefix)] == self.prefix else 0
+        written = bool(self.prefix) and sequence.ids[:1] == self.prefix[:1]
+        lead = len(self.prefix) if written and sequence.ids[: len(self.prefix)] == self.prefix else 0
         prefix = () if written and not lead else self.prefix
-        extra = max(0, len(one.read) - lead + len(prefix) - self.window)
+        extra = max(0, len(sequence.read) - lead + len(prefix) - self.window)
         drop = lead + extra
-        if one.start <= drop:
+        if sequence.start <= drop:
             raise SecateurError(
-                f"{name}: its answer has {len(one.ids) - one.start} tokens and needs one context token before it; "
+                f"{name}: its answer has {len(sequence.ids) - sequence.start} tokens and needs one context token before it; "
                 f"the window is {self.window}. Fix: a shorter answer, or a higher lm.window."
             )
         shift = len(prefix) - drop
-        known = one.asked is not None and one.asked[0] + (len(prefix) if not extra else 0) > drop
-        asked = (one.asked[0] + shift, one.asked[1] + shift) if known else None
-        return Encoded(prefix + one.ids[drop:], one.start + shift, asked, extra)
+        in_window = sequence.asked is not None and sequence.asked[0] + (len(prefix) if not extra else 0) > drop
+        asked = (sequence.asked[0] + shift, sequence.asked[1] + shift) if in_window else None
+        return Encoded(prefix + sequence.ids[drop:], sequence.start + shift, asked, extra)
 
 
 def _tokens_of(encoding, span: tuple[int, int] | None) -> tuple[int, int] | None:

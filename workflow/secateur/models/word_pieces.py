@@ -101,11 +101,11 @@ def lm_counter(model: str, cache: Path) -> Counter:
 
     def convert(path: Path) -> None:
         if (prepared / CONVERTED).is_file() and not unsealed(prepared / CONVERTED):
-            found = _tokenizer(prepared)
+            tokenizer = _tokenizer(prepared)
         else:
             with gguf_file(model) as file:
-                found = _tokenizer(file.parent, gguf_file=file.name)
-        write_text(path, found.to_str())
+                tokenizer = _tokenizer(file.parent, gguf_file=file.name)
+        write_text(path, tokenizer.to_str())
         seal(path.with_suffix(SEAL), [path])
 
     return _counter(remade(path, lambda path: Tokenizer.from_file(str(whole(path, path.with_suffix(SEAL)))), convert))

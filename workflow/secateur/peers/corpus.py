@@ -17,8 +17,8 @@ def groups_of(passages: pl.DataFrame) -> list[tuple[str, str, pl.DataFrame]]:
 
     A question may look at its own group alone.
     """
-    parts = passages.with_row_index("row").partition_by("group_id", as_dict=True, maintain_order=True)
-    return [(group, f"group{n}", part) for n, ((group,), part) in enumerate(sorted(parts.items()))]
+    by_group = passages.with_row_index("row").partition_by("group_id", as_dict=True, maintain_order=True)
+    return [(group, f"group{n}", part) for n, ((group,), part) in enumerate(sorted(by_group.items()))]
 
 
 def documents_of(passages: pl.DataFrame, count: Counter, max_tokens: int | None) -> list[Document]:
@@ -78,8 +78,8 @@ def extraction_of(
     row_of = {passage: row for row, passage in enumerate(passages["passage_id"])}
     facts: dict[int, list[Fact]] = {}
     columns = ("passage_id", "head", "relation", "tail")
-    own = triples.filter(pl.col("passage_id").is_in(list(row_of)))
-    for passage, *triple in own.sort("doc_id", "position", "n").select(columns).iter_rows():
+    of_passages = triples.filter(pl.col("passage_id").is_in(list(row_of)))
+    for passage, *triple in of_passages.sort("doc_id", "position", "n").select(columns).iter_rows():
         facts.setdefault(row_of[passage], []).append(Fact(*triple, texts[row_of[passage]]))
     return TracedExtraction(texts, facts, {} if questions is None else _phrases(questions, question_triples))
 

@@ -49,7 +49,8 @@ def controlled(adapter: ModuleType, extraction: Extraction) -> Reply:
 
 def released(service, cache: Path, log) -> Reply:
     """Replies of the model behind `service`, without thoughts, to the peer's unchanged calls; each reply is cached."""
-    endpoint, replies = Endpoint(service, "service", log), RequestCache(cache / "peer_replies")
+    endpoint = Endpoint(service, "service", log)
+    replies = RequestCache(cache / "peer_replies")
 
     def reply(_: Prompt, body: Body) -> str:
         request = chat.request(service, {name: body[name] for name in FORWARDED if body.get(name) is not None})
@@ -63,9 +64,9 @@ def released(service, cache: Path, log) -> Reply:
             except Refused as problem:
                 raise Unanswered(str(problem)) from problem
             replies.put(address, text)
-        if (said := spoken(text)) is None:
+        if (answer := spoken(text)) is None:
             raise Unanswered(f"{service.url}: {THOUGHT}")
-        return said
+        return answer
 
     return reply
 

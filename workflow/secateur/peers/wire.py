@@ -82,17 +82,17 @@ def between(text: str, start: str, *ends: str) -> str:
     >>> between("Text: a\\nOutput: b", "Text:", "Output:")
     'a'
     """
-    _, separator, rest = text.rpartition(start)
+    _, separator, after = text.rpartition(start)
     if not separator:
         return ""
-    cuts = [offset for end in ends if (offset := rest.find(end)) >= 0]
-    return rest[: min(cuts, default=len(rest))].strip()
+    cuts = [offset for end in ends if (offset := after.find(end)) >= 0]
+    return after[: min(cuts, default=len(after))].strip()
 
 
 def fenced(text: str, head: str) -> str:
     """Content of the first block of three backticks after a heading; empty without one."""
-    _, separator, rest = text.partition(head)
-    block = re.search(r"```\w*\n(.*?)\n```", rest, re.DOTALL) if separator else None
+    _, separator, after = text.partition(head)
+    block = re.search(r"```\w*\n(.*?)\n```", after, re.DOTALL) if separator else None
     return block[1] if block else ""
 
 

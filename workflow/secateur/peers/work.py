@@ -43,7 +43,8 @@ def running(
     if python["failure"]:
         raise PeerFailed(f"its environment is not installed: {python['failure']}")
     adapter, settings = adapter_of(cfg, ctx)
-    embedder, count = Embedder(cfg.embedder, ctx.cache, ctx.log), lm_counter(cfg.extra.tokenizer, ctx.cache)
+    embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
+    count = lm_counter(cfg.extra.tokenizer, ctx.cache)
     service = cfg.service
     reply = controlled(adapter, extraction) if service.url is None else released(service, ctx.cache, ctx.log)
     endpoint = Endpoint(adapter, reply, embedder.embed, count)

@@ -27,8 +27,8 @@ def sampled_answers(lm: CausalLM, cfg, question: Question) -> list[str]:
     return [line for line in lines if line]
 
 
-def _seed(*parts: object) -> int:
-    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
+def _seed(*components: object) -> int:
+    return int.from_bytes(hashlib.blake2b(repr(components).encode(), digest_size=7).digest())
 
 
 def agreement(first: str, second: str) -> float:

@@ -56,10 +56,10 @@ def log_reference(
 
     Raises SecateurError for an unknown channel, and unless a channel has three probabilities that sum to 1.
     """
-    for channel, given in stated.items():
-        if channel not in CHANNELS or len(given) != len(ACTIONS) or not np.isclose(sum(given), 1) or min(given) <= 0:
+    for channel, probs in stated.items():
+        if channel not in CHANNELS or len(probs) != len(ACTIONS) or not np.isclose(sum(probs), 1) or min(probs) <= 0:
             raise SecateurError(
-                f"policy.reference.{channel} is {list(given)}; allowed: of a channel ({', '.join(CHANNELS)}"
+                f"policy.reference.{channel} is {list(probs)}; allowed: of a channel ({', '.join(CHANNELS)}"
                 f"{'' if channel in CHANNELS else nearest(channel, CHANNELS)}) three positive probabilities that sum to 1, "
                 f"for {', '.join(ACTIONS)}. Fix: edit conf/policy or the override that set it."
             )
@@ -92,7 +92,7 @@ def rewards(
         return {}
     question, chosen, rejected = map(torch.from_numpy, (pairs.question, pairs.chosen, pairs.rejected))
     better, worse = _rewards(log_pi[question], log_ref, chosen, rejected, beta)
-    found = {
+    by_name = {
         "loss": -logsigmoid(better - worse),
         "rewards/chosen": better,
         "rewards/rejected": worse,
@@ -101,7 +101,7 @@ def rewards(
         "logps/chosen": log_pi[question, chosen],
         "logps/rejected": log_pi[question, rejected],
     }
-    return {prefix + name: float(values.mean()) for name, values in found.items()}
+    return {prefix + name: float(values.mean()) for name, values in by_name.items()}
 
 
 def train(

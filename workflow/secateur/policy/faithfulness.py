@@ -16,7 +16,7 @@ BY_READER = "lm"  # the name of this measure: faithfulness:lm
 def requests(question: Question, answers: Sequence[str], contexts: Sequence[str]) -> list[tuple[Question, str]]:
     """What `by_reader` needs of `answer_logprobs`: each answer that is not empty under its context, and under none."""
     asked = [(replace(question, answer=answer), text) for answer, text in zip(answers, contexts, strict=True)]
-    return [(one, shown) for one, text in asked if one.answer.strip() for shown in (text, CLOSED)]
+    return [(answered, shown) for answered, text in asked if answered.answer.strip() for shown in (text, CLOSED)]
 
 
 def by_reader(answers: Sequence[str], logprobs: Sequence[float]) -> list[float]:
@@ -32,8 +32,8 @@ def by_judge(
     ask: Ask, question: Question, answers: Sequence[str], contexts: Sequence[str], refused: Sequence[bool]
 ) -> list[float | None]:
     """Share of each answer's statements that follow from its context, by a judge; 0 for a refusal, None where unreadable."""
-    told = zip(answers, contexts, refused, strict=True)
-    return grounded([Item(question.text, answer, "", context, (), no) for answer, context, no in told], ask)
+    rows = zip(answers, contexts, refused, strict=True)
+    return grounded([Item(question.text, answer, "", context, (), no) for answer, context, no in rows], ask)
 
 
 def _sigmoid(under: float, alone: float) -> float:

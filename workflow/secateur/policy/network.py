@@ -79,7 +79,7 @@ def log_policy(
     configurations: Sequence[Configuration] | None = None,
 ) -> NDArray[np.float64]:
     """(questions, configurations) log pi(y|x), from features before standardisation. configurations: of these; None: all."""
-    columns = [trained.configurations.index(one) for one in configurations or trained.configurations]
+    columns = [trained.configurations.index(y) for y in configurations or trained.configurations]
     with torch.no_grad():
         standardised = torch.from_numpy(standardise(x, trained.standard, questions))
         return trained.network(standardised).numpy().astype(np.float64)[:, columns]

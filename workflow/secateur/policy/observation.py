@@ -41,7 +41,8 @@ class Observer:
     def features(self, question_id: str, text: str, channels: Mapping[str, Shown], budget: int) -> NDArray[np.float64]:
         """One question's features, in the order of `feature_names(channels)`. budget: tokens that its evidence may take."""
         sizes = {name: Channel(self._tokens(shown), shown.vectors) for name, shown in channels.items()}
-        length, fine = int(self.count([text])[0]), np.array(self.fine.get(question_id, []))
+        length = int(self.count([text])[0])
+        fine = np.array(self.fine.get(question_id, []))
         closed = closed_book(self.lm, self.ecs, Question(question_id, text, ""), self.cache)
         return features(length, self.triples[question_id], fine, closed, budget, sizes)
 

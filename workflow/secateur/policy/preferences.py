@@ -34,7 +34,8 @@ def pair_statistics(value: NDArray[np.float64], margin: float, configurations: S
     coverage: share of questions with a pair; ties: share of comparisons within the margin; equal: share with the same
     utility, as of identical prompts; pairs_CHANNEL: pairs that differ in that channel's action.
     """
-    pairs, levels = preference_pairs(value, margin), codes(configurations)
+    pairs = preference_pairs(value, margin)
+    levels = codes(configurations)
     upper, lower = np.triu_indices(value.shape[1], 1)
     compared = value[:, upper].size
     differ = (levels[pairs.chosen] != levels[pairs.rejected]).sum(0)

@@ -59,10 +59,10 @@ def terms(frame: pl.DataFrame, configurations: Sequence[Configuration]) -> Terms
 
     Raises SecateurError, with question and configuration, for one that is unknown, scored twice, or not finite.
     """
-    known = [name(one) for one in configurations]
-    _refuse_strangers(frame, known)
+    names = [name(configuration) for configuration in configurations]
+    _refuse_strangers(frame, names)
     questions = frame.select(pl.col("question_id").unique().sort())
-    grid = questions.join(pl.DataFrame({"configuration": known}), how="cross", maintain_order="left_right")
+    grid = questions.join(pl.DataFrame({"configuration": names}), how="cross", maintain_order="left_right")
     full = grid.join(frame, on=["question_id", "configuration"], how="left", maintain_order="left")
     full = full.with_columns(pl.col(MEASURED).cast(pl.Float64).fill_null(float("nan")))
     unknown = full.filter(~pl.all_horizontal(pl.col(MEASURED).is_finite()))
@@ -71,27 +71,27 @@ def terms(frame: pl.DataFrame, configurations: Sequence[Configuration]) -> Terms
         term = next(term for term in MEASURED if not np.isfinite(row[term]))
         raise SecateurError(
             f"utility of question {row['question_id']} under {row['configuration']}: {term} is {row[term]}; allowed: a "
-            f"finite {', '.join(MEASURED)} under each of the {len(known)} configurations. Fix: score that prompt again."
+            f"finite {', '.join(MEASURED)} under each of the {len(names)} configurations. Fix: score that prompt again."
         )
-    arrays = {term: full[term].to_numpy().reshape(-1, len(known)) for term in MEASURED}
+    arrays = {term: full[term].to_numpy().reshape(-1, len(names)) for term in MEASURED}
     return Terms(tuple(questions["question_id"]), tuple(configurations), **arrays)
 
 
-def _refuse_strangers(frame: pl.DataFrame, known: Sequence[str]) -> None:
+def _refuse_strangers(frame: pl.DataFrame, names: Sequence[str]) -> None:
     """Raise SecateurError for a configuration outside the lattice, and for a duplicated row."""
     keys = ["question_id", "configuration"]
-    strange = frame.filter(~pl.col("configuration").is_in(known))
+    strange = frame.filter(~pl.col("configuration").is_in(names))
     if len(strange):
-        question, given = strange.select(keys).row(0)
+        question, configuration = strange.select(keys).row(0)
         raise SecateurError(
-            f"utility of question {question}: unknown configuration {given!r}; allowed: {', '.join(known)}"
-            f"{nearest(given, known)}. Fix: score the configurations of one lattice."
+            f"utility of question {question}: unknown configuration {configuration!r}; allowed: {', '.join(names)}"
+            f"{nearest(configuration, names)}. Fix: score the configurations of one lattice."
         )
     twice = frame.filter(pl.struct(keys).is_duplicated())
     if len(twice):
-        question, given = twice.select(keys).row(0)
+        question, configuration = twice.select(keys).row(0)
         raise SecateurError(
-            f"utility of question {question} under {given} has more than one row; allowed: one row each. "
+            f"utility of question {question} under {configuration} has more than one row; allowed: one row each. "
             "Fix: score each prompt once."
         )
 
@@ -133,8 +133,8 @@ def weigh(
     latency = _latency(measured, seconds) if seconds else None
     if policy.gamma:
         value = value - policy.gamma * latency / latency.max(1, keepdims=True)
-    parts = (accuracy, measured.faithfulness, measured.tokens, latency)
-    return Utilities(measured.questions, measured.configurations, value, *parts)
+    measures = (accuracy, measured.faithfulness, measured.tokens, latency)
+    return Utilities(measured.questions, measured.configurations, value, *measures)
 
 
 def _latency(measured: Terms, seconds: Mapping[str, float]) -> NDArray[np.float64]:

@@ -48,12 +48,12 @@ class Bm25:
     def scores(self, queries: Sequence[str]) -> Scores:
         """(q, n) BM25 of the texts; each query word counts once."""
         starts, texts, values = self.parts.indptr, self.parts.indices, self.parts.data
-        found = np.zeros((len(queries), self.parts.shape[1]))
-        for row, query in zip(found, queries, strict=True):
+        scores = np.zeros((len(queries), self.parts.shape[1]))
+        for row, query in zip(scores, queries, strict=True):
             for word in sorted({self.words[w] for w in word_list(query) if w in self.words}):
                 holding = slice(starts[word], starts[word + 1])  # each text once
                 row[texts[holding]] += values[holding]
-        return found
+        return scores
 
 
 def bm25_matrix(texts: Sequence[str], queries: Sequence[str], k1: float, b: float) -> Scores:

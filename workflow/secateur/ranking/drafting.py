@@ -78,7 +78,7 @@ class Draft:
     @property
     def evidence(self) -> tuple[str, ...]:
         """The passages of the statements."""
-        return tuple(one.passage for one in self.rests_on)
+        return tuple(statement.passage for statement in self.rests_on)
 
     def row(self, number: int) -> dict:
         """A line of questions.jsonl."""
@@ -92,13 +92,13 @@ def drafts(passages: pl.DataFrame, count: int, joins: Set[str], skipped: Set[str
     Drafts are spread over documents, in the order of a hash of their text. A question that texts answer twice is left out,
     and so is a name that titles of several documents bear. joins, skipped: as of `names_in`.
     """
-    found = list(_statements(passages, joins - JOINS, skipped))
+    statements = list(_statements(passages, joins - JOINS, skipped))
     titled = passages.drop_nulls("title").select("doc_id", "title").unique()["title"]
     shared = {name for name, documents in Counter(map(canonical, titled)).items() if documents > 1}
-    one = _spread(_clear(_about_one(found), shared))
-    two = _spread(_clear(_about_two(found), shared))
-    some = two[: max(count // 2, count - len(one))]
-    return one[: count - len(some)] + some
+    on_one = _spread(_clear(_about_one(statements), shared))
+    on_two = _spread(_clear(_about_two(statements), shared))
+    some = on_two[: max(count // 2, count - len(on_one))]
+    return on_one[: count - len(some)] + some
 
 
 def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> Iterator[Statement]:
@@ -106,7 +106,8 @@ def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> I
 
     A pronoun is the title's thing where the first sentence under it begins with it, and those since with it or a pronoun.
     """
-    found, within = [], {canonical(title) for title in passages["title"].drop_nulls()}
+    statements = []
+    within = {canonical(title) for title in passages["title"].drop_nulls()}
     columns = passages.sort("doc_id", "position").select("passage_id", "doc_id", "group_id", "title", "text")
     at, is_about = ("", ""), False
     for passage, document, group, title, text in columns.iter_rows():
@@ -128,48 +129,50 @@ def _statements(passages: pl.DataFrame, joins: Set[str], skipped: Set[str]) -> I
                 says = clause[end:start].strip()
                 is_whole = VERB.match(f"{says} ") and OPEN.search(says) and BEHIND.match(clause[stop:])
                 if is_whole and len(says.split()) <= SAID and not PRONOUN.search(says):
-                    found.append(Statement(passage, document, group, head, says, clause[start:stop]))
-    for one in found:
-        if stands_alone(name := canonical(one.head)) or name in within:
-            yield one
+                    statements.append(Statement(passage, document, group, head, says, clause[start:stop]))
+    for statement in statements:
+        if stands_alone(name := canonical(statement.head)) or name in within:
+            yield statement
 
 
-def _about_one(found: Iterable[Statement]) -> Iterator[Draft]:
-    for one in found:
-        yield Draft(f"{one.head} {one.bare} what?", one.tail, (one,))
+def _about_one(statements: Iterable[Statement]) -> Iterator[Draft]:
+    for statement in statements:
+        yield Draft(f"{statement.head} {statement.bare} what?", statement.tail, (statement,))
 
 
-def _about_two(found: Iterable[Statement]) -> Iterator[Draft]:
-    by_head, tails = defaultdict(list), Counter((one.group, canonical(one.tail)) for one in found)
-    for one in found:
-        by_head[one.group, canonical(one.head)].append(one)
-    for first in found:
+def _about_two(statements: Iterable[Statement]) -> Iterator[Draft]:
+    by_head = defaultdict(list)
+    tails = Counter((statement.group, canonical(statement.tail)) for statement in statements)
+    for statement in statements:
+        by_head[statement.group, canonical(statement.head)].append(statement)
+    for first in statements:
         name = first.group, canonical(first.tail)
         for then in by_head.get(name, ()) if tails[name] <= COMMON else ():
             yield Draft(f"The one that {first.head} {first.bare} {then.bare} what?", then.tail, (first, then))
 
 
-def _clear(found: Iterable[Draft], shared: Set[str]) -> Iterator[Draft]:
+def _clear(candidates: Iterable[Draft], shared: Set[str]) -> Iterator[Draft]:
     """Drafts that one place of the texts answers, whose text says something, and not its answer.
 
     shared: names of several things.
     """
     by_text: dict[tuple[str, str], list[Draft]] = defaultdict(list)
-    for draft in found:
+    for draft in candidates:
         by_text[draft.rests_on[0].group, draft.text.casefold()].append(draft)
-    for one, *others in by_text.values():
-        answer, documents = canonical(one.answer), {statement.document for statement in one.rests_on}
-        says = answer not in canonical(one.text) and len(content_words(one.text)) >= CONTENT
-        is_apart = len(documents) == len(one.rests_on)
-        if answer and says and is_apart and not others and not shared & {canonical(each.head) for each in one.rests_on}:
-            yield one
+    for draft, *others in by_text.values():
+        answer = canonical(draft.answer)
+        documents = {statement.document for statement in draft.rests_on}
+        says = answer not in canonical(draft.text) and len(content_words(draft.text)) >= CONTENT
+        is_apart = len(documents) == len(draft.rests_on)
+        if answer and says and is_apart and not others and not shared & {canonical(s.head) for s in draft.rests_on}:
+            yield draft
 
 
-def _spread(found: Iterable[Draft]) -> list[Draft]:
+def _spread(candidates: Iterable[Draft]) -> list[Draft]:
     """One draft of each evidence by the hash of its text: the first of each document, then the second, and so on."""
     seen: Counter[str] = Counter()
     ranked, used = [], set()
-    for draft in sorted(found, key=lambda draft: hashlib.sha256(draft.text.encode()).digest()):
+    for draft in sorted(candidates, key=lambda draft: hashlib.sha256(draft.text.encode()).digest()):
         if draft.evidence not in used:
             used.add(draft.evidence)
             document = draft.rests_on[0].document

@@ -97,7 +97,8 @@ def without_excluded(scores: Scores, questions: pl.DataFrame, ids: Sequence[str]
     excluded = questions.get_column("excluded", default=None)
     if excluded is None or excluded.null_count() == len(excluded):
         return scores
-    places, left = {passage: n for n, passage in enumerate(ids)}, scores.astype(np.float64)
+    places = {passage: n for n, passage in enumerate(ids)}
+    left = scores.astype(np.float64)
     for row, passage in enumerate(excluded):
         if passage in places:
             left[row, places[passage]] = -np.inf

@@ -113,8 +113,8 @@ class Look:
     def next_chain(self, seen: Seen, probabilities: NDArray[np.float64]) -> Chain:
         """The most probable candidates, which weigh as much as they are probable."""
         best = np.argsort(-probabilities, kind="stable")[: self.settings.width]
-        known = dict(zip(seen.places.tolist(), probabilities.tolist(), strict=True))
-        return Chain(seen.places[best].tolist(), probabilities[best].tolist(), known)
+        by_place = dict(zip(seen.places.tolist(), probabilities.tolist(), strict=True))
+        return Chain(seen.places[best].tolist(), probabilities[best].tolist(), by_place)
 
     def seen(self, question: str, scores: dict[str, NDArray[np.float64]], chain: Chain) -> Seen:
         """The candidates of a question and their features, given a chain."""
@@ -130,18 +130,18 @@ class Look:
         columns += list(self._links(question, named, chain, places))
         features = np.array(columns, float).T
         spread = (features - features.mean(0)) / (features.std(0) + EPS)
-        known = [] if chain.probabilities is None else _known(chain.probabilities, places)
-        return Seen(places, np.hstack([features, spread, *known]).astype(np.float32))
+        earlier = [] if chain.probabilities is None else _known(chain.probabilities, places)
+        return Seen(places, np.hstack([features, spread, *earlier]).astype(np.float32))
 
     def _follow_ups(self, question: str, named: NDArray[np.int64], chain: Chain) -> list[_FollowUp]:
         """The questions that a chain asks again. named: entities that the question names."""
         asked = []
         for place in chain.places:
-            rest = two_step.lacking(question, self.graph.words[place])
+            remaining = two_step.lacking(question, self.graph.words[place])
             bridges = np.setdiff1d(self.graph.passage_entities[place], named, assume_unique=True)
             rarest = bridges[np.argsort(-self.graph.idf[bridges], kind="stable")][: self.settings.entities].tolist()
-            asked.append(_FollowUp(place, -1, f"{self.group.titles[place]} {rest}".strip()))
-            asked += [_FollowUp(place, entity, f"{self.graph.names[entity]} {rest}") for entity in rarest]
+            asked.append(_FollowUp(place, -1, f"{self.group.titles[place]} {remaining}".strip()))
+            asked += [_FollowUp(place, entity, f"{self.graph.names[entity]} {remaining}") for entity in rarest]
         return asked
 
     def _gains(self, asked: Sequence[_FollowUp], chain: Chain) -> dict[str, NDArray[np.float64]]:
@@ -151,15 +151,15 @@ class Look:
         followed, linked = np.zeros(count), np.zeros(count)
         size = max(1, CELLS // max(1, count))
         for block in (asked[n : n + size] for n in range(0, len(asked), size)):
-            answers = two_step.asked(self.settings, self.group, [one.text for one in block], self.seed)
-            for one, answer in zip(block, answers, strict=True):
-                gain = weights[one.source] * np.maximum(answer, 0.0)
-                gain[self.articles == self.articles[one.source]] = 0.0
+            answers = two_step.asked(self.settings, self.group, [follow_up.text for follow_up in block], self.seed)
+            for follow_up, answer in zip(block, answers, strict=True):
+                gain = weights[follow_up.source] * np.maximum(answer, 0.0)
+                gain[self.articles == self.articles[follow_up.source]] = 0.0
                 followed = np.maximum(followed, gain)
-                if one.entity >= 0:
-                    reached = graph.entity_passages[one.entity]
-                    worth = np.where(graph.about[reached] == one.entity, 1.0, self.settings.mention)
-                    over = gain[reached] * graph.idf[one.entity] * worth
+                if follow_up.entity >= 0:
+                    reached = graph.entity_passages[follow_up.entity]
+                    worth = np.where(graph.about[reached] == follow_up.entity, 1.0, self.settings.mention)
+                    over = gain[reached] * graph.idf[follow_up.entity] * worth
                     linked[reached] = np.maximum(linked[reached], over)
         return {"followed": followed, "linked": linked}
 
@@ -183,31 +183,31 @@ class Look:
     def _sentences(self, place: int) -> list[str]:
         """The first sentences of a passage, after its title."""
         title, text = self.group.titles[place], self.group.texts[place]
-        parts = [part for part, _, _ in sentences(text)][: self.settings.sentences] or [text]
-        return [f"{title}: {part}" if title else part for part in parts]
+        first_sentences = [part for part, _, _ in sentences(text)][: self.settings.sentences] or [text]
+        return [f"{title}: {part}" if title else part for part in first_sentences]
 
     def _meanings(
         self, question: str, asked: Sequence[_FollowUp], chain: Chain, places: NDArray[np.int64]
     ) -> list[NDArray]:
         """Cosines of the candidates' sentences with the question and with the follow-ups of other articles."""
-        parts = [
+        by_candidate = [
             self.group.once(("sentences", self.settings.sentences, place), lambda p=place: self._sentences(p))
             for place in places.tolist()
         ]
-        texts = [question, *(one.text for one in asked), *(part for of in parts for part in of)]
+        texts = [question, *(follow_up.text for follow_up in asked), *(part for of in by_candidate for part in of)]
         vectors = self.group.embed(texts)
         cosines = products(vectors[: 1 + len(asked)], vectors[1 + len(asked) :])
-        starts = np.cumsum([0, *(len(of) for of in parts)])
+        starts = np.cumsum([0, *(len(of) for of in by_candidate)])
         best = np.maximum.reduceat(cosines, starts[:-1], axis=1)
         mean = np.add.reduceat(cosines[0], starts[:-1]) / np.diff(starts)
         alone = [best[0], mean, best[0] - mean]
         if not asked:
             return [*alone, *([np.zeros(len(places))] * 6)]
-        source = np.array([one.source for one in asked])
+        source = np.array([follow_up.source for follow_up in asked])
         weight = np.array([dict(zip(chain.places, chain.weights, strict=True))[place] for place in source.tolist()])
         same = self.articles[source][:, None] == self.articles[places]
         others = np.where(same, -1.0, best[1:])
-        entities = [one.entity for one in asked]
+        entities = [follow_up.entity for follow_up in asked]
         has = np.array([np.isin(entities, self.graph.passage_entities[place]) for place in places]).T
         from_first = np.where((source == chain.places[0])[:, None], others, -1.0)
         weighted = others * weight[:, None]

@@ -23,8 +23,8 @@ def triple_phrases(entities: pl.DataFrame, edges: pl.DataFrame, edge_sources: pl
     texts = entities.sort("entity_id")["text"]
     ends = edges.select("edge_id", h=texts.gather(edges["h"]), t=texts.gather(edges["t"]))
     sources = edge_sources.sort("doc_id", "position", "n").join(ends, on="edge_id", maintain_order="left")
-    parts = sources.group_by("passage_id", maintain_order=True).agg("h", "t")
-    return {passage: [*heads, *tails] for passage, heads, tails in parts.iter_rows()}
+    triple_ends = sources.group_by("passage_id", maintain_order=True).agg("h", "t")
+    return {passage: [*heads, *tails] for passage, heads, tails in triple_ends.iter_rows()}
 
 
 def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cfg) -> pl.DataFrame:
@@ -34,13 +34,13 @@ def mentions_of(passages: pl.DataFrame, phrases: Mapping[str, Iterable[str]], cf
     `skipped` and `longest`.
     """
     names_of = partial(names_in, joins=frozenset(cfg.joins), skipped=frozenset(cfg.skipped))
-    parts = passages.partition_by("doc_id", maintain_order=True)
-    apart = _apart(part["title"][0] or "" for part in parts)
-    topics = {part["doc_id"][0]: apart.get(part["title"][0]) or _topic(part, names_of) for part in parts}
+    documents = passages.partition_by("doc_id", maintain_order=True)
+    apart = _apart(part["title"][0] or "" for part in documents)
+    topics = {part["doc_id"][0]: apart.get(part["title"][0]) or _topic(part, names_of) for part in documents}
     titles = {topic for topic in topics.values() if topic}
     short = {canonical(a): canonical(b) for a, b in acronyms(passages["text"]).items()}
     rows: list[tuple[str, str, str]] = []
-    for part in parts:
+    for part in documents:
         topic = topics[part["doc_id"][0]]
         for passage, text in part.select("passage_id", "text").iter_rows():
             written = dict.fromkeys(names_of(text))

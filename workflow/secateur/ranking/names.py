@@ -118,10 +118,10 @@ def stands_alone(name: str) -> bool:
 
 def _starts(text: str, longest: int) -> Iterator[list[str]]:
     """For each word of a canonical text, the spans that begin there, shortest first. longest: in words."""
-    parts = [(start, end, 1 / CHARACTERS if _UNSPACED.match(unit) else 1) for unit, start, end in unit_spans(text)]
-    for place, (start, _, _) in enumerate(parts):
+    units = [(start, end, 1 / CHARACTERS if _UNSPACED.match(unit) else 1) for unit, start, end in unit_spans(text)]
+    for place, (start, _, _) in enumerate(units):
         spans, size = [], 0.0
-        for _, end, words in parts[place:]:
+        for _, end, words in units[place:]:
             size += words
             if size > longest + 1e-6:
                 break
@@ -147,10 +147,10 @@ def longest_spans(text: str, names: Set[str], longest: int) -> list[str]:
     """
     words = (_LEAD.sub("", word) for word in text.split()[0 if _QUOTED.match(text) else 1 :])
     capitals = {canonical(word) for word in words if word[:1].isupper()}
-    found, free = [], 0
+    longest_names, free = [], 0
     for place, spans in enumerate(_starts(canonical(text), longest)):
         names_here = [(n, s) for n, s in enumerate(spans, 1) if s in names and (stands_alone(s) or s in capitals)]
         if place >= free and names_here:
             size, name = names_here[-1]
-            found, free = [*found, name], place + size
-    return list(dict.fromkeys(found))
+            longest_names, free = [*longest_names, name], place + size
+    return list(dict.fromkeys(longest_names))

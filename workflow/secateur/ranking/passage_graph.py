@@ -46,7 +46,8 @@ class PassageGraph:
         names = {name: n for n, name in enumerate(mentions["entity"].unique(maintain_order=True))}
         passage = np.array([places[p] for p in mentions["passage_id"]], np.int64)
         entity = np.array([names[e] for e in mentions["entity"]], np.int64)
-        about, is_topic = np.full(len(texts), NO_PLACE, np.int64), (mentions["role"] == ABOUT).to_numpy()
+        about = np.full(len(texts), NO_PLACE, np.int64)
+        is_topic = (mentions["role"] == ABOUT).to_numpy()
         about[passage[is_topic]] = entity[is_topic]
         return cls(docs, texts, names, distinct_pairs(passage, entity), about, cfg.k1, cfg.b)
 

@@ -174,7 +174,8 @@ def rank(
     embedder.tell_split(texts_read(passages), "passages", ctx)
     for in_group in ctx.progress(groups, len(groups), "groups"):
         choices = passages.filter(pl.col("group_id") == in_group["group_id"][0]).sort("doc_id", "position")
-        group, ids = group_of(choices, embedder.embed, embedder.embed_tokens), choices["passage_id"].to_numpy()
+        group = group_of(choices, embedder.embed, embedder.embed_tokens)
+        ids = choices["passage_id"].to_numpy()
         for block in blocks(in_group, choices.height):
             answerable = _answerable(block, cfg.dataset.unanswerable)
             unsmoothed = _UnsmoothedScores(gold, cfg.eval.seed)

@@ -86,8 +86,8 @@ class Example:
 def gold_places(passages: pl.DataFrame, evidence: pl.DataFrame) -> dict[str, frozenset[int]]:
     """Question -> the places of its gold passages among some passages, for questions that have any there."""
     places = passages.select("passage_id").with_row_index("place")
-    found = evidence.select("question_id", "passage_id").join(places, on="passage_id")
-    return {question: frozenset(of) for question, of in found.group_by("question_id").agg("place").iter_rows()}
+    gold = evidence.select("question_id", "passage_id").join(places, on="passage_id")
+    return {question: frozenset(of) for question, of in gold.group_by("question_id").agg("place").iter_rows()}
 
 
 def looked(model: Model, look: Look, question: str, scores: dict[str, NDArray[np.float64]]) -> tuple[Seen, NDArray]:
@@ -116,16 +116,16 @@ def fit(examples: Sequence[Example], passes: int, progress=iter) -> Model:
             example.look.seen(example.questions[n], of, chain)
             for (example, n), of, chain in progress(list(zip(places, scores, chains, strict=True)))
         ]
-        labels = [np.isin(one.places, list(example.gold[n])) for (example, n), one in zip(places, seen, strict=True)]
+        labels = [np.isin(view.places, list(example.gold[n])) for (example, n), view in zip(places, seen, strict=True)]
         trees.append(_fitted(seen, labels))
         held_out = _by_folds(seen, labels, [n % FOLDS for _, n in places])
-        chains = [e.look.next_chain(one, p) for (e, _), one, p in zip(places, seen, held_out, strict=True)]
+        chains = [e.look.next_chain(view, p) for (e, _), view, p in zip(places, seen, held_out, strict=True)]
     shares = [1 / len(gold) for example in examples for gold in example.gold if gold]
     return Model(tuple(trees), float(np.mean(shares)))
 
 
 def _fitted(seen: Sequence[Seen], labels: Sequence[NDArray[np.bool_]]) -> Trees:
-    return fitted(np.vstack([one.features for one in seen]), np.concatenate(labels), SEEDS, **SETTINGS)
+    return fitted(np.vstack([view.features for view in seen]), np.concatenate(labels), SEEDS, **SETTINGS)
 
 
 def _by_folds(
@@ -170,8 +170,8 @@ def levelled(model: Model, examples: Sequence[Example]) -> tuple[Model, tuple[fl
             "order. Fix: another ranker for these texts."
         )
     share = float(np.mean([1 / len(gold) for gold in golds]))
-    own = replace(model, share=share, level=(intercept + slope * model.level[0], slope * model.level[1]))
-    return own, (float(np.concatenate(before).mean()), float(np.concatenate(after).mean()))
+    releveled = replace(model, share=share, level=(intercept + slope * model.level[0], slope * model.level[1]))
+    return releveled, (float(np.concatenate(before).mean()), float(np.concatenate(after).mean()))
 
 
 def _log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

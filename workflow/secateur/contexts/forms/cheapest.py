@@ -18,7 +18,7 @@ class _Cheapest(Symbols):
 
     def parts(self, pieces: Sequence[Piece]) -> list[int]:
         """Tokens that each piece adds at least, under the encoding that adds the least."""
-        return [min(parts) for parts in zip(*(view.parts(pieces) for view in self.views), strict=True)]
+        return [min(costs) for costs in zip(*(view.parts(pieces) for view in self.views), strict=True)]
 
     def frame(self, query: Query) -> list[Row]:
         """Empty, as that of cited lines."""

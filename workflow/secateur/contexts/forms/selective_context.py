@@ -53,8 +53,8 @@ def kept(text: str, units: Sequence[Span], information: Sequence[float], keep: f
     'lives Ghent'
     """
     least = np.quantile(np.asarray(information), 1 - keep)
-    parts = [text[slice(*unit)] if nats >= least else " " for unit, nats in zip(units, information, strict=True)]
-    return " ".join("".join(parts).split())
+    pieces = [text[slice(*unit)] if nats >= least else " " for unit, nats in zip(units, information, strict=True)]
+    return " ".join("".join(pieces).split())
 
 
 class _SelectiveContext(TextForm):
@@ -72,9 +72,9 @@ class _SelectiveContext(TextForm):
     def _shorten(self, passages: Sequence[str]) -> None:
         """Set the text of some passages; a blank one stays."""
         self.short |= {passage: self.texts[passage] for passage in passages}
-        said = [passage for passage in passages if self.texts[passage].strip()]
-        texts = [self.texts[passage] for passage in said]
-        for passage, text, tokens in zip(said, texts, self._tokens(texts), strict=True):
+        not_blank = [passage for passage in passages if self.texts[passage].strip()]
+        texts = [self.texts[passage] for passage in not_blank]
+        for passage, text, tokens in zip(not_blank, texts, self._tokens(texts), strict=True):
             units = self._units(text)
             self.short[passage] = kept(text, units, _summed(units, *tokens), self.settings.keep)
 
@@ -87,8 +87,8 @@ class _SelectiveContext(TextForm):
         from secateur.config.models import Lm
         from secateur.models.reader import load
 
-        both = {"cpu": "float32", "cuda": "float32"}
-        cfg = Lm("transformers", self.settings.model, self.settings.window, both, {"cpu": 512, "cuda": 4096}, False)
+        dtypes = {"cpu": "float32", "cuda": "float32"}
+        cfg = Lm("transformers", self.settings.model, self.settings.window, dtypes, {"cpu": 512, "cuda": 4096}, False)
         return load(cfg, self._cache, "cpu")
 
     @cached_property
@@ -116,7 +116,7 @@ class _SelectiveContext(TextForm):
         spans = [(len(BEFORE), len(whole)) for whole in wholes]
         sequences = self._lm.encoder.encode(wholes, [""] * len(wholes), spans, names)
         encoded = self._lm.tokenizer.backend_tokenizer.encode_batch(wholes, add_special_tokens=False)
-        ends = [[end - 1 - len(BEFORE) for _, end in one.offsets if end > len(BEFORE)] for one in encoded]
+        ends = [[end - 1 - len(BEFORE) for _, end in encoding.offsets if end > len(BEFORE)] for encoding in encoded]
         for sequence, name, last in zip(sequences, names, ends, strict=True):
             if sequence.cut or not sequence.asked or not sequence.asked[0]:
                 raise SecateurError(

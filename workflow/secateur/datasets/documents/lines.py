@@ -98,9 +98,9 @@ def unwrapped(text: str) -> str:
     if width < NARROWEST or small <= WRAPPED * len(breaks):
         return text
     characters = list(text)
-    for found in full:
-        if not ITEM.match(text, found.end()):
-            characters[found.end() - 1] = joint(text[found.start() - 1], text[found.end() :].lstrip(" \t")[:1])
+    for match in full:
+        if not ITEM.match(text, match.end()):
+            characters[match.end() - 1] = joint(text[match.start() - 1], text[match.end() :].lstrip(" \t")[:1])
     return "".join(characters)
 
 

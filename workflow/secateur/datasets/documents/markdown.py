@@ -97,7 +97,7 @@ def _titles(characters: list[str], headings: list[tuple[int, int, str, str]]) ->
 def _blank(characters: list[str], start: int, end: int, of: re.Pattern | None = None) -> None:
     """Blanks in place of a part of a text, or of what matches in it; line breaks stay."""
     part = "".join(characters[start:end])
-    spans = [(0, len(part))] if of is None else [found.span() for found in of.finditer(part)]
+    spans = [(0, len(part))] if of is None else [match.span() for match in of.finditer(part)]
     for first, last in spans:
         for place in range(start + first, start + last):
             characters[place] = characters[place] if characters[place] == "\n" else " "
@@ -105,5 +105,5 @@ def _blank(characters: list[str], start: int, end: int, of: re.Pattern | None = 
 
 def _words(inline) -> str:
     """The text of an inline token, without its marks."""
-    parts = [child.content if child.content else " " for child in inline.children or () if child.type != "html_inline"]
-    return " ".join("".join(parts).split())
+    words = [child.content if child.content else " " for child in inline.children or () if child.type != "html_inline"]
+    return " ".join("".join(words).split())

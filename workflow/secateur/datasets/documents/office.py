@@ -122,10 +122,10 @@ def _is_of(cell, row) -> bool:
 
 def _text(element) -> str:
     """The text of a paragraph or a cell: what was deleted has other tags, what was inserted has not."""
-    found = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
-    parts = []
+    marks = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+    pieces = []
     for node in element.iter():
-        if node.tag == f"{W}p" and parts:
-            parts.append("\n")
-        parts.append((node.text or "") if node.tag == f"{W}t" else found.get(node.tag, ""))
-    return "".join(parts).strip("\n")
+        if node.tag == f"{W}p" and pieces:
+            pieces.append("\n")
+        pieces.append((node.text or "") if node.tag == f"{W}t" else marks.get(node.tag, ""))
+    return "".join(pieces).strip("\n")

@@ -104,25 +104,25 @@ def _read(body, lines: Lines) -> None:
 def mail(path: Path) -> Document:
     """An e-mail: the subject as title, then all texts in it, of forwarded ones too; HTML where there is no plain text."""
     message = BytesParser(policy=policy.default).parsebytes(path.read_bytes())
-    found = [document for document in _texts(message) if document.text.strip()]
-    if not found:
+    documents = [document for document in _texts(message) if document.text.strip()]
+    if not documents:
         raise SecateurError(f"{path}: an e-mail without a text. Fix: remove it from the folder")
     subject = " ".join(str(message["subject"] or "").split())
     titles = [(0, subject)] if subject else []
     start = 0
-    for document in found:
+    for document in documents:
         titles += [(start + place, title) for place, title in document.titles]
         start += len(document.text) + 1
-    return Document("\n".join(document.text for document in found), tuple(titles))
+    return Document("\n".join(document.text for document in documents), tuple(titles))
 
 
 def _texts(message: EmailMessage) -> list[Document]:
     """The texts of a message, in its order. Of alternatives the first that has words, plain before HTML."""
     if message.get_content_type() == "multipart/alternative":
         each = sorted(message.iter_parts(), key=lambda part: part.get_content_type() != "text/plain")
-        return next((found for found in map(_texts, each) if any(one.text.strip() for one in found)), [])
+        return next((texts for texts in map(_texts, each) if any(document.text.strip() for document in texts)), [])
     if message.is_multipart():
-        return [found for part in message.iter_parts() for found in _texts(part)]
+        return [document for part in message.iter_parts() for document in _texts(part)]
     if message.is_attachment() or message.get_content_maintype() != "text":
         return []
     try:

@@ -107,8 +107,8 @@ def corpus_of(objects: Objects, problems: Problems) -> Corpus:
     sessions = len(length) - passages["doc_id"].n_unique()
     of_group = [dict(frame.group_by("group_id").agg("passage_id").iter_rows()) for frame in (as_filed, passages)]
     by_date = sum(of_group[1][group] != order for group, order in of_group[0].items())
-    told = {"documents_read_as_sessions": sessions, "conversations_not_read_as_in_the_file": by_date}
-    return Corpus(passages, counts | {name: count for name, count in told.items() if count})
+    reported = {"documents_read_as_sessions": sessions, "conversations_not_read_as_in_the_file": by_date}
+    return Corpus(passages, counts | {name: count for name, count in reported.items() if count})
 
 
 def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, problems: Problems) -> Questions:
@@ -129,15 +129,15 @@ def questions_of(request: Request, objects: Objects, passages: pl.DataFrame, pro
             problems.add(where, f"hop {name!r} is the name of a part of the questions: another is needed")
     problems.stop()
 
-    asked = [one for one in objects if one[1].get("type") not in DRAFTED]
+    asked = [entry for entry in objects if entry[1].get("type") not in DRAFTED]
     left_out = {"drafted_left_out": len(objects) - len(asked)} if 0 < len(asked) < len(objects) else {}
-    objects = asked or objects
+    used = asked or objects
     quotable = quotable_groups(passages)
     columns = passages.select("group_id", "passage_id", "text", "doc_id")
     passage_of = {(group, name): (text, document) for group, name, text, document in columns.iter_rows()}
     documents = {document for _, document in passage_of.values()}
     rows, evidence, entries, unknown = [], [], 0, 0
-    for _, question in objects:
+    for _, question in used:
         name, group, answers = question["id"], question.get("group") or GROUP, _answers(question)
         named, graded = question.get("evidence") or [], _graded(question)
         pairs = [(passage_of[group, p][0], p) for p, _ in graded if (group, p) in passage_of]

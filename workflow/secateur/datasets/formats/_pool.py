@@ -146,7 +146,8 @@ def corpus_of(paragraphs: Iterable[Paragraph], settings: Settings) -> Corpus:
         paragraphs = list(paragraphs)
         kept = sample_names((p.beside for p in paragraphs if p.beside is not None), settings.asked)
         paragraphs = [paragraph for paragraph in paragraphs if paragraph.beside in kept]
-    rows, seen, pool = [], Counter(), _pool(paragraphs, None if settings.asked else settings.articles)
+    rows, seen = [], Counter()
+    pool = _pool(paragraphs, None if settings.asked else settings.articles)
     for paragraph in pool:
         title = paragraph.title
         seen[title] += 1

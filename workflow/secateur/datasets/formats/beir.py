@@ -115,10 +115,10 @@ def load_questions(request: Request, files: Files, passages: pl.DataFrame, setti
                 "split": splits.get(name),
             }
         )
-        known = {document: grade for document, grade in grades.items() if document in texts}
-        unknown += len(grades) - len(known)
-        gold = evidence_rows(name, [(texts[document], document) for document in known])
-        evidence += [row | {"grade": grade} for row, grade in zip(gold, known.values(), strict=True)]
+        graded = {document: grade for document, grade in grades.items() if document in texts}
+        unknown += len(grades) - len(graded)
+        gold = evidence_rows(name, [(texts[document], document) for document in graded])
+        evidence += [row | {"grade": grade} for row, grade in zip(gold, graded.values(), strict=True)]
     if not rows:
         raise SecateurError(
             f"{folder}: no query of queries.jsonl is judged above 0 in qrels/*.tsv. Fix: correct the ids"
@@ -186,17 +186,17 @@ def _judgements(path: Path) -> list[tuple[str, str, int]]:
     judgements = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         line = line.rstrip("\r")
-        parts = line.split("\t") if "\t" in line else re.split("[ ]+", line.strip(" "))
-        grade = parts[-1].strip()
+        columns = line.split("\t") if "\t" in line else re.split("[ ]+", line.strip(" "))
+        grade = columns[-1].strip()
         if not line.strip() or (number == 1 and grade.lower() in HEADS):
             continue
         match = GRADE.fullmatch(grade)
-        if len(parts) not in (3, 4) or not match:
+        if len(columns) not in (3, 4) or not match:
             problems.add(
                 f"line {number}",
                 f"{line[:60]!r} is not three columns with a whole number (nine digits at most) at the end",
             )
         elif int(match[1]) > 0:
-            judgements.append((parts[0], parts[-2], int(match[1])))
+            judgements.append((columns[0], columns[-2], int(match[1])))
     problems.stop()
     return judgements

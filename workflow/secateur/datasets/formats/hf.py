@@ -47,7 +47,8 @@ def load_corpus(files: Files, settings: Settings) -> Corpus:
 
     Raises SecateurError for a file that is no table, a missing column, and with all problems of the rows.
     """
-    problems, objects, seen = _problems(files, PASSAGE), [], set()
+    problems = _problems(files, PASSAGE)
+    objects, seen = [], set()
     for where, row in _rows(files, settings, PASSAGE, "text"):
         for passage in _passages(row):
             if "id" not in settings.columns:

@@ -100,7 +100,7 @@ def _faults(record: Mapping[str, Any]) -> list[str]:
         for clause in form_problems(entry, form, extra=True)
     ]
     if not clauses:
-        known = {entry["idx"] for entry in record.get("paragraphs", [])} | {None}
+        paragraphs = {entry["idx"] for entry in record.get("paragraphs", [])} | {None}
         named = [step["paragraph_support_idx"] for step in record.get("question_decomposition", [])]
-        clauses = [f"a step names paragraph {idx}, which is not there" for idx in named if idx not in known]
+        clauses = [f"a step names paragraph {idx}, which is not there" for idx in named if idx not in paragraphs]
     return clauses[:SHOWN]

@@ -70,7 +70,9 @@ def _continue(lm, contexts, prefixes, part: Sequence[int], steps: int, choose: C
     """Add the tokens of some contexts to their continuations."""
     from secateur.models.decoding import Rows  # it imports transformers
 
-    rows, ends, live = Rows(lm, [prefixes[n] for n in part], steps), end_tokens(lm), list(enumerate(part))
+    rows = Rows(lm, [prefixes[n] for n in part], steps)
+    ends = end_tokens(lm)
+    live = list(enumerate(part))
     last = [contexts[n][-1] for n in part]
     for _ in range(steps):
         logits = rows.step(last)[[row for row, _ in live]]
@@ -84,4 +86,5 @@ def _continue(lm, contexts, prefixes, part: Sequence[int], steps: int, choose: C
             break
         if len(live) <= len(rows) // 2:  # earlier, copying what is kept costs more than rows that have ended
             rows.keep([row for row, _ in live])
-            last, live = [last[row] for row, _ in live], [(row, n) for row, (_, n) in enumerate(live)]
+            last = [last[row] for row, _ in live]
+            live = [(row, n) for row, (_, n) in enumerate(live)]

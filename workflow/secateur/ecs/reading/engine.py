@@ -314,10 +314,8 @@ def _predicted(sequence: Encoded) -> list[int]:
 def reading_of(sequence: Encoded, logits, norms, horizon: int) -> Reading:
     import torch
 
-    tokens, question_tokens = (
-        torch.tensor(_predicted(sequence), dtype=torch.long, device=logits.device),
-        _asked_tokens(sequence),
-    )
+    tokens = torch.tensor(_predicted(sequence), dtype=torch.long, device=logits.device)
+    question_tokens = _asked_tokens(sequence)
     logprobs = logits[: len(tokens)].gather(1, tokens[:, None])[:, 0].float() - norms[: len(tokens)]
     steps = slice(question_tokens, question_tokens + min(horizon, max(len(tokens) - question_tokens, 1)))
     path = logits[steps].float() - norms[steps, None]

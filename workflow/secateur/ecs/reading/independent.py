@@ -50,10 +50,10 @@ def read_independently(
                 for n in members[chunk]:
                     logits[n].append(prediction[[position - low for position in positions[n]]])
         for n in [n for places in members.values() for n in places if n not in continuing]:
-            own = torch.cat(logits[n])
-            norms = log_normalisers(own)
+            sequence_logits = torch.cat(logits[n])
+            norms = log_normalisers(sequence_logits)
             check_finite(lm, bool(norms.isfinite().all()))
-            yield n, reading_of(sequences[n], own, norms, horizon)
+            yield n, reading_of(sequences[n], sequence_logits, norms, horizon)
             logits[n].clear()
 
 

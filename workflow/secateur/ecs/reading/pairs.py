@@ -67,7 +67,8 @@ def pair_rows(
     """Rows of `statistics` for pairs, in their order; each candidate stands after the context C."""
     sequences = encode(lm, cfg, [questions[q] for q, _ in pairs], [[*context, passages[p]] for _, p in pairs])
     lengths = lm.encoder.count([p.text.strip() for p in passages])
-    kin, asked = families(cfg, pairs), [q for q, _ in pairs]
+    kin = families(cfg, pairs)
+    asked = [q for q, _ in pairs]
     if isinstance(lm, Served):
         readings = read(lm, sequences, kin, cfg.horizon)
         each = (

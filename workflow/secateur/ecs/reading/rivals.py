@@ -43,8 +43,8 @@ def rivals(question: Question, passage: Passage) -> list[str]:
     if answer in OPPOSITE:
         return [OPPOSITE[answer]]
     excluded = _terms(question.text) | _terms(answer)
-    parts = passage.text.split()
-    shown = (words(part) if WITHOUT_BLANKS.search(part) else (ENDS.sub("", part),) for part in parts)
+    pieces = passage.text.split()
+    shown = (words(part) if WITHOUT_BLANKS.search(part) else (ENDS.sub("", part),) for part in pieces)
     unique = dict.fromkeys(word for of_part in shown for word in of_part)
     return [word for word in unique if _terms(word) and not _terms(word) & excluded]
 

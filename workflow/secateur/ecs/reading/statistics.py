@@ -41,10 +41,10 @@ def lumped(p, q, top):
     """
     import torch
 
-    rest_p, rest_q = (x.exp().scatter_(-1, top, 0).sum(-1) for x in (p, q))
-    rest = torch.where((rest_p > 0) & (rest_q > 0), rest_p * (rest_p.log() - rest_q.log()), 0.0)
+    others_p, others_q = (x.exp().scatter_(-1, top, 0).sum(-1) for x in (p, q))
+    others = torch.where((others_p > 0) & (others_q > 0), others_p * (others_p.log() - others_q.log()), 0.0)
     p_top, q_top = p.gather(-1, top), q.gather(-1, top)
-    return (p_top.exp() * (p_top - q_top)).sum(-1) + rest
+    return (p_top.exp() * (p_top - q_top)).sum(-1) + others
 
 
 def filled(p, q, top, base_top, far: float):
@@ -212,7 +212,7 @@ def of_predictions(
 def _steps(sequence: Encoded, base: Encoded, horizon: int) -> int:
     """Answer positions at which both have a distribution after the same tokens."""
     same = _agreeing(sequence, base)
-    return min(horizon, same + 1, *(max(len(one.ids) - one.start, 1) for one in (sequence, base)))
+    return min(horizon, same + 1, *(max(len(encoded.ids) - encoded.start, 1) for encoded in (sequence, base)))
 
 
 def _at_first(p, q, base_top, far: float):

@@ -66,7 +66,8 @@ def statistics(
     """
     _check(questions, passages, pool, probes)
     check_backend(lm, cfg, {name: [name] for name in probes})
-    store, probed = RequestCache(cache / "statistics") if cache else None, _probed_pairs(pool)
+    store = RequestCache(cache / "statistics") if cache else None
+    probed = _probed_pairs(pool)
     progress = _Progress(*estimate(lm, questions, passages, pool, cfg), isinstance(lm, Served), log)
     for batch, blocks in _blocks(questions, passages, pool, cfg):
         reader = _Reader(lm, cfg, batch)
@@ -148,14 +149,15 @@ class _Reader:
     def probe(self, names: Sequence[str], passages: Sequence[Passage], pairs: Pairs) -> list[dict[str, float | None]]:
         """The columns of some probes. Of a block's many questions, only the few of the pairs are read."""
         used = sorted({q for q, _ in pairs})
-        questions, place = [self.questions[q] for q in used], {q: n for n, q in enumerate(used)}
-        pairs = [(place[q], p) for q, p in pairs]
+        questions = [self.questions[q] for q in used]
+        place = {q: n for n, q in enumerate(used)}
+        local = [(place[q], p) for q, p in pairs]
         if names[0] in JUDGES:
-            return judge(self.lm, names, questions, passages, pairs)
+            return judge(self.lm, names, questions, passages, local)
         if names[0] == "rival_share":
-            shares = rival_share(self.lm, self.cfg, questions, passages, pairs)
+            shares = rival_share(self.lm, self.cfg, questions, passages, local)
             return [{"rival_share": share} for share in shares]
-        return self._trajectories(names, questions, passages, pairs)
+        return self._trajectories(names, questions, passages, local)
 
     def _trajectories(
         self, names: Sequence[str], questions: Sequence[Question], passages: Sequence[Passage], pairs: Pairs

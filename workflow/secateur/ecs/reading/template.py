@@ -58,7 +58,8 @@ def prompt(question: Question, passages: Sequence[Passage], layout: str) -> tupl
     >>> prompt(Question("1", "Who?"), [Passage("1", "It was Ann.")], "question_first")
     ('Question: Who?\\nIt was Ann.\\nAnswer:', None)
     """
-    text, lines = question.text.strip(), [line for line in map(passage_line, passages) if line]
+    text = question.text.strip()
+    lines = [line for line in map(passage_line, passages) if line]
     if layout == "question_first":
         return "\n".join([f"Question: {text}", *lines, "Answer:"]), None
     before = "\n".join([*lines, "Question: "])

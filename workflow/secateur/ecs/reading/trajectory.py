@@ -41,34 +41,36 @@ def prefilled_prompts(
 
 
 def _summed(
-    lm: CausalLM, readings: Iterator[Predictions], sequences: Sequence[Encoded], known: Sequence[Any], after: bool
+    lm: CausalLM, readings: Iterator[Predictions], sequences: Sequence[Encoded], references: Sequence[Any], after: bool
 ) -> list[float]:
-    """Sum over an answer's tokens of the divergence between read and known log-distributions, of each sequence.
+    """Sum over an answer's tokens of the divergence between read and reference log-distributions, of each sequence.
 
-    known: (tokens, vocabulary) of each sequence; after: whether the readings are those with the candidate, P.
+    references: (tokens, vocabulary) of each sequence; after: whether the readings are those with the candidate, P.
     """
     sums = {}
-    for (places, counts), values in received(lm, _divergences(lm, readings, sequences, known, after)):
+    for (places, counts), values in received(lm, _divergences(lm, readings, sequences, references, after)):
         for n, part in zip(places, np.split(values, np.cumsum(counts)[:-1]), strict=True):
             sums[n] = float(part.sum(dtype=np.float64))
     return [sums[n] for n in range(len(sequences))]
 
 
-def _divergences(lm: CausalLM, readings, sequences, known, after: bool) -> Iterator[tuple[Any, Any, Any]]:
+def _divergences(lm: CausalLM, readings, sequences, references, after: bool) -> Iterator[tuple[Any, Any, Any]]:
     """((places, counts), norms, (tokens,) divergences) of each pass."""
     import torch
 
     for predictions in readings:
-        firsts, counts = first_rows(sequences, predictions), [len(known[n]) for n in predictions.places]
+        firsts = first_rows(sequences, predictions)
+        counts = [len(references[n]) for n in predictions.places]
         (rows,) = lm.indices([first + step for first, n in zip(firsts, counts, strict=True) for step in range(n)])
-        stored, size = torch.cat([known[n] for n in predictions.places]), few(predictions.logits)
-        parts = [
+        stored = torch.cat([references[n] for n in predictions.places])
+        size = few(predictions.logits)
+        values = [
             divergence(*((read, other) if after else (other, read)))
             for read, other in (
                 (predictions.logprobs(r), s) for r, s in zip(rows.split(size), stored.split(size), strict=True)
             )
         ]
-        yield (predictions.places, counts), predictions.norms, torch.cat(parts)
+        yield (predictions.places, counts), predictions.norms, torch.cat(values)
 
 
 def along_base(lm: CausalLM, cfg, answers: Sequence[Continuation], prompts: Prompts) -> list[float]:
@@ -82,9 +84,9 @@ def along_base(lm: CausalLM, cfg, answers: Sequence[Continuation], prompts: Prom
         lm.encoder.continued(context, answers[q].tokens)
         for context, q in zip(prompts.contexts, prompts.questions, strict=True)
     ]
-    known = {q: torch.stack(answers[q].logprobs) for q in set(prompts.questions)}
+    references = {q: torch.stack(answers[q].logprobs) for q in set(prompts.questions)}
     readings = passes_after(lm, sequences, prompts.prefilled)
-    return _summed(lm, readings, sequences, [known[q] for q in prompts.questions], after=True)
+    return _summed(lm, readings, sequences, [references[q] for q in prompts.questions], after=True)
 
 
 def along_context(lm: CausalLM, cfg, base: Sequence[Encoded], prompts: Prompts) -> list[float]:
@@ -99,5 +101,5 @@ def along_context(lm: CausalLM, cfg, base: Sequence[Encoded], prompts: Prompts) 
     sequences = [
         lm.encoder.continued(base[q], answer.tokens) for q, answer in zip(prompts.questions, answers, strict=True)
     ]
-    known = [torch.stack(answer.logprobs) for answer in answers]
-    return _summed(lm, passes(lm, sequences, prompts.questions), sequences, known, after=False)
+    references = [torch.stack(answer.logprobs) for answer in answers]
+    return _summed(lm, passes(lm, sequences, prompts.questions), sequences, references, after=False)

@@ -46,7 +46,8 @@ def features(
 
     A passage that a ranking of its question does not keep has the lowest score that it keeps. scores: `rankers.scores`. Raises SecateurError for a name that is no scorer of `rankings`, score or plain feature.
     """
-    rankers, table = set(rankings["scorer"].unique()), pool.drop("probed")
+    rankers = set(rankings["scorer"].unique())
+    table = pool.drop("probed")
     for name in names:
         if name in PLAIN:
             column = plain_feature(name, pool, questions, passages)
@@ -117,18 +118,18 @@ def transferred(
     All questions of the other sets weigh the same. others: features, and gold (question_id, passage_id), of each set.
     Raises SecateurError if they have no gold candidate.
     """
-    parts, first = [], 0
+    fits, first = [], 0
     for features_, gold in others:
-        known, starts, z = _standardised(features_, spec["of"], aware)
-        if known.height:
-            parts.append((z, _fit_and_labels(known, spec, gold, starts)[1], starts + first))
-            first += known.height
-    if not any(gold.any() for _, gold, _ in parts):
+        other_candidates, starts, z = _standardised(features_, spec["of"], aware)
+        if other_candidates.height:
+            fits.append((z, _fit_and_labels(other_candidates, spec, gold, starts)[1], starts + first))
+            first += other_candidates.height
+    if not any(gold.any() for _, gold, _ in fits):
         raise SecateurError(
             f"conf/rankers: fitted over {', '.join(spec['of'])}: the other sets of rankers.fitted_on have no gold candidate. "
             "Fix: name sets with evidence."
         )
-    weights = fit_ranking(*map(np.concatenate, zip(*parts, strict=True)))
+    weights = fit_ranking(*map(np.concatenate, zip(*fits, strict=True)))
     candidates, _, z = _standardised(table, spec["of"], aware)
     named = dict(zip(spec["of"], weights.tolist(), strict=True))
     return candidates.select(*KEY, value=pl.Series(z @ weights, dtype=pl.Float64)), named

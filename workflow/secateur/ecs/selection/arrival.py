@@ -77,7 +77,7 @@ class Arrivals:
             ids = [
                 {"question_id": self.question.id, "passage_id": passage} for passage in (None, *(p.id for p in shown))
             ]
-            rows = [one | verdict for one, verdict in zip(ids, [{}, *verdicts], strict=True)]
+            rows = [key | verdict for key, verdict in zip(ids, [{}, *verdicts], strict=True)]
         else:
             context = [self.passages[n] for n in chosen]
             if chosen not in self.bases:

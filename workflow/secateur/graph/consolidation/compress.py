@@ -50,7 +50,8 @@ def compress(
     vectors: (n, d) unit rows; pairs: the range graph at the floor; members: groups of layer 1, single entities
     included. A new representative is the medoid of its group (lemma 11) and has cosine >= floor to every member.
     """
-    groups, before = dict(members), len(members) + 1
+    groups = dict(members)
+    before = len(members) + 1
     while budget.entities < len(groups) < before:
         before = len(groups)
         regions = _regions(pairs, groups, len(vectors))
@@ -69,8 +70,8 @@ def _regions(pairs: Pairs, members: Members, count: int) -> list[NDArray[np.int6
 
     represents = np.zeros(count, bool)
     represents[list(members)] = True
-    both = represents[pairs[0]] & represents[pairs[1]]
-    i, j = pairs[0][both], pairs[1][both]
+    both_represent = represents[pairs[0]] & represents[pairs[1]]
+    i, j = pairs[0][both_represent], pairs[1][both_represent]
     _, label = connected_components(coo_matrix((np.ones(len(i), bool), (i, j)), shape=(count, count)), directed=False)
     linked = np.unique(np.concatenate([i, j]))
     order = linked[np.argsort(label[linked], kind="stable")]

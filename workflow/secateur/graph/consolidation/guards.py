@@ -133,8 +133,10 @@ def _listed(text: str, listed: Collection[str]) -> list[str]:
 def _opposed(word: str, other: str) -> bool:
     """Whether two words are one word with prefixes of opposites."""
     for group in OPPOSED:
-        rests = [{(prefix, one[len(prefix) :]) for prefix in group if one.startswith(prefix)} for one in (word, other)]
-        if any(rest == left and a != b and len(rest) > 2 for a, rest in rests[0] for b, left in rests[1]):
+        ends = [
+            {(prefix, form[len(prefix) :]) for prefix in group if form.startswith(prefix)} for form in (word, other)
+        ]
+        if any(end == left and a != b and len(end) > 2 for a, end in ends[0] for b, left in ends[1]):
             return True
     return False
 

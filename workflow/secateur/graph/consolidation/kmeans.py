@@ -27,8 +27,8 @@ def clusters(vectors: NDArray[np.float32], k: int, iterations: int, seed: int) -
     branch = _flat(vectors, BRANCHES, iterations, seed)
     labels, first = np.zeros(len(vectors), np.int64), 0
     order = np.argsort(branch, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(branch[order])) + 1)
-    for part, share in zip(parts, proportional([len(part) for part in parts], k), strict=True):
+    branches = np.split(order, np.flatnonzero(np.diff(branch[order])) + 1)
+    for part, share in zip(branches, proportional([len(part) for part in branches], k), strict=True):
         labels[part] = first + clusters(vectors[part], int(share), iterations, seed)
         first += int(share)
     return labels
@@ -50,7 +50,8 @@ def _flat(vectors: NDArray[np.float32], k: int, iterations: int, seed: int) -> N
 
 def means(vectors: NDArray[np.float32], order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.float32]:
     """(clusters, d) unit means. order: points sorted by cluster; starts: first place of each cluster."""
-    ends, sums = [*starts, len(order)], np.empty((len(starts), vectors.shape[1]), np.float32)
+    ends = [*starts, len(order)]
+    sums = np.empty((len(starts), vectors.shape[1]), np.float32)
     for first in range(0, len(starts), BRANCHES):
         last = min(first + BRANCHES, len(starts))
         points = vectors[order[ends[first] : ends[last]]]
@@ -69,6 +70,6 @@ def proportional(sizes: Sequence[int], room: int) -> NDArray[np.int64]:
         fits = np.maximum(1, np.floor(size * middle)).sum() <= room
         low, high = (middle, high) if fits else (low, middle)
     share = np.maximum(1, np.floor(size * low)).astype(np.int64)
-    rest = np.where(share < size, size * low - share, -np.inf)  # lost by rounding down
-    share[np.argsort(-rest, kind="stable")[: max(0, room - share.sum())]] += 1
+    remainder = np.where(share < size, size * low - share, -np.inf)  # lost by rounding down
+    share[np.argsort(-remainder, kind="stable")[: max(0, room - share.sum())]] += 1
     return np.minimum(share, size)

@@ -24,9 +24,9 @@ def link_worth(symbols: NDArray[np.integer], articles: NDArray[np.integer], coun
     >>> link_worth(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 0, 2]), 3).round(3).tolist()
     [0.208, 0.0, 0.0]
     """
-    found = np.bincount(distinct_pairs(symbols, articles)[0], minlength=count)
+    frequency = np.bincount(distinct_pairs(symbols, articles)[0], minlength=count)
     total = len(np.unique(articles)) + 1
-    return np.where(found > 1, np.log(total / (found + 1)) / math.log(max(total, 2)), 0.0)
+    return np.where(frequency > 1, np.log(total / (frequency + 1)) / math.log(max(total, 2)), 0.0)
 
 
 def prune_edges(edges: pl.DataFrame, sources: pl.DataFrame, cfg) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:

@@ -16,7 +16,8 @@ def remap_edges(edges: pl.DataFrame, aliases: pl.DataFrame) -> tuple[pl.DataFram
     A merged edge keeps the place and the line of its earliest original, so nothing is re-embedded (lemma 10). An edge
     whose two ends become one entity stays as written: it is the text's evidence for the alias.
     """
-    representatives, mapped = aliases.select("entity_id", "representative_id"), edges.sort("edge_id")
+    representatives = aliases.select("entity_id", "representative_id")
+    mapped = edges.sort("edge_id")
     for end in ("h", "t"):
         mapped = mapped.join(representatives, left_on=end, right_on="entity_id", how="left", maintain_order="left")
         mapped = mapped.with_columns(pl.coalesce("representative_id", end).alias(f"m_{end}")).drop("representative_id")

@@ -29,14 +29,15 @@ def near_pairs(vectors: Vectors, order: NDArray[np.int64], tau: float, tiles: It
     vectors: (n, d) unit rows, which may be memory-mapped; order: a permutation, whose places the tiles index; scattered:
     whether most vectors of a tile are far apart, so that sketches separate them.
     """
-    screen, candidates = _Screen.of(vectors, order, tau, scattered), [np.zeros((2, 0), np.int64)]
+    screen = _Screen.of(vectors, order, tau, scattered)
+    candidates = [np.zeros((2, 0), np.int64)]
     for places, others in tiles:
         i, j = screen.passing(places, others)
         pairs = np.sort(np.stack([order[places][i], order[others[j]]]), axis=0)
         candidates.append(pairs[:, places.start + i != others[j]])
     i, j = distinct_pairs(*np.concatenate(candidates, axis=1))
-    parts = [slice(start, start + BLOCK) for start in range(0, len(i), BLOCK)]
-    exact = [np.einsum("nd,nd->n", *(np.asarray(vectors[n[part]], np.float32) for n in (i, j))) for part in parts]
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(i), BLOCK)]
+    exact = [np.einsum("nd,nd->n", *(np.asarray(vectors[n[part]], np.float32) for n in (i, j))) for part in blocks]
     cosine = np.concatenate([np.zeros(0, np.float32), *exact])
     near = cosine >= tau
     return i[near], j[near], cosine[near]
@@ -66,19 +67,19 @@ class _Screen:
         near = scattered and tau >= NEAR
         sketch, width = _sketch(vectors, order) if near else (lambda rows: rows, vectors.shape[1])
 
-        def parts() -> Iterator[NDArray[np.float32]]:
+        def blocks() -> Iterator[NDArray[np.float32]]:
             for start in range(0, len(order), BLOCK):
                 yield sketch(np.asarray(vectors[order[start : start + BLOCK]], np.float32))
 
         if not len(order) or width == 1 or not _multiplies_codes():  # of one column torch 2.13 gives what memory held
             rows, start = np.empty((len(order), width), np.float32), 0
-            for part in parts():
+            for part in blocks():
                 rows[start : start + len(part)] = part
                 start += len(part)
             return cls(torch.from_numpy(rows), tau - ROUNDING, False)
-        scale = np.float32(LEVELS / max(float(np.abs(part).max()) for part in parts()))
+        scale = np.float32(LEVELS / max(float(np.abs(part).max()) for part in blocks()))
         codes, error, start = np.empty((len(order), width), np.int8), 0.0, 0
-        for part in parts():
+        for part in blocks():
             rounded = np.rint(part * scale)
             error = max(error, float(np.linalg.norm(part * scale - rounded, axis=1).max() / scale))
             codes[start : start + len(part)] = rounded
@@ -109,8 +110,8 @@ def _sketch(vectors: Vectors, order: NDArray[np.int64]) -> tuple[Callable[[Vecto
 
     def sketch(rows: Vectors) -> Vectors:
         along = rows @ axes
-        rest = np.maximum(1 - (along * along).sum(1, keepdims=True), 0)
-        return np.concatenate([along, np.sqrt(rest + ROUNDING)], axis=1)  # rounding must not shorten it
+        remainder = np.maximum(1 - (along * along).sum(1, keepdims=True), 0)
+        return np.concatenate([along, np.sqrt(remainder + ROUNDING)], axis=1)  # rounding must not shorten it
 
     return sketch, SKETCH
 

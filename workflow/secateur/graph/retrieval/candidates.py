@@ -63,8 +63,8 @@ class GroupRuns:
         edge = run_edges["edge_id"].to_numpy()
         self.ids, self.edges = ids, edge
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(local, minlength=len(ids)))])
-        both = np.concatenate([local, local]), np.concatenate([book.h[edge], book.t[edge]]).astype(np.int64)
-        self.members = (Membership.of(*both, len(ids)), Membership.of(local, book.r[edge].astype(np.int64), len(ids)))
+        ends = np.concatenate([local, local]), np.concatenate([book.h[edge], book.t[edge]]).astype(np.int64)
+        self.members = (Membership.of(*ends, len(ids)), Membership.of(local, book.r[edge].astype(np.int64), len(ids)))
         sizes = (len(book.entities), len(book.relations))
         self.idf = (
             tuple(symbol_idf(m, n) for m, n in zip(self.members, sizes, strict=True)) if weighted else (None, None)

@@ -67,7 +67,8 @@ def _settings(cfg, where: str) -> Any:
 
 def problems(cfg, where: str) -> list[str]:
     """Problems of an extractor's option, each a clause; raises ConfigError for invalid settings."""
-    settings, plugin = _settings(cfg, where), plugin_of(cfg)
+    settings = _settings(cfg, where)
+    plugin = plugin_of(cfg)
     unread = bool(cfg.files) and plugin.read is None
     problems = [f"extractor.files is not read by {cfg.kind}"] if unread else []
     return problems + (plugin.problems(settings, cfg) if plugin.problems else [])
@@ -130,7 +131,8 @@ def extract_cached(passages: pl.DataFrame, cfg, ctx) -> tuple[Rows, Counter, int
 
     Raises SecateurError as soon as more than `max_failed` of all passages have failed.
     """
-    extractor, rows, counts, empty = _CachedExtractor(cfg, ctx), [], Counter(), 0
+    extractor = _CachedExtractor(cfg, ctx)
+    rows, counts, empty = [], Counter(), 0
     blocks = _with_blocks(passages, cfg.block).partition_by("doc_id", "block", maintain_order=True)
     for part in ctx.progress(blocks, len(blocks), "blocks"):
         block = extractor(part["text"].to_list(), part["title"][0])
@@ -154,7 +156,9 @@ def extract(passages: pl.DataFrame, cfg, ctx, files: Sequence[Path] = ()) -> pl.
         facts, counts = read(files, passages, cfg.max_malformed)
         stated = (facts.get(passage, ()) for passage in passages["passage_id"])
         triples, dropped = normalised_triples(stated, passages["text"].to_list())
-        rows, counts, empty = triple_rows(passages, triples), counts + dropped, sum(not facts for facts in triples)
+        rows = triple_rows(passages, triples)
+        counts = counts + dropped
+        empty = sum(not facts for facts in triples)
     else:
         rows, counts, empty = extract_cached(passages, cfg, ctx)
     record_losses(ctx, counts)

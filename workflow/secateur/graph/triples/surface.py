@@ -150,11 +150,11 @@ def normalise(text: str) -> str:
 
 def _strip_determiners(text: str) -> str:
     """Remove a determiner at either end, except a final capital A (vitamin A) and the head of "those of"."""
-    first, _, rest = text.partition(" ")
-    if first.lower() in DETERMINERS and (rest or first != "A") and not rest.startswith("of "):
-        return rest
-    rest, _, last = text.rpartition(" ")
-    return rest if last in {"a", "an", "the"} else text
+    first, _, stripped = text.partition(" ")
+    if first.lower() in DETERMINERS and (stripped or first != "A") and not stripped.startswith("of "):
+        return stripped
+    stripped, _, last = text.rpartition(" ")
+    return stripped if last in {"a", "an", "the"} else text
 
 
 def _strip_punctuation(text: str) -> str:

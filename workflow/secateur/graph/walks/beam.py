@@ -97,7 +97,7 @@ def _anchor(graph: PassageGraph, named: NDArray[np.int64], state: int, anchor: f
 
 def _word_gains(graph: PassageGraph, question: str) -> tuple[list[str], NDArray[np.float64]]:
     """The question's words, and their (words, n) BM25 in standard deviations of the whole question's."""
-    vocabulary, parts = graph.terms
+    vocabulary, bm25 = graph.terms
     words = [word for word in dict.fromkeys(word_list(question)) if word in vocabulary]
-    gains = parts[[vocabulary[word] for word in words]].toarray() if words else np.zeros((0, len(graph.texts)))
+    gains = bm25[[vocabulary[word] for word in words]].toarray() if words else np.zeros((0, len(graph.texts)))
     return words, gains / max(float(gains.sum(0).std()), 1e-9)

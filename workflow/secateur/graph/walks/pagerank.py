@@ -88,16 +88,16 @@ def masses(steps: tuple, restart: NDArray[np.float64], damping: float, tolerance
         )  # row by row; what is not finite ends too
         if ends.any():
             solved[:, open_[ends]] = mass[:, ends]
-            rest = (np.compress(~ends, of, axis=-1) for of in (open_, mass, residual, change))
-            open_, mass, residual, change = rest
+            still_open = (np.compress(~ends, of, axis=-1) for of in (open_, mass, residual, change))
+            open_, mass, residual, change = still_open
         mass += change
         residual += damping**2 * _product(to_passages, _product(to_entities, change)) - change
         after = 2 - ratio * factor
         change *= ratio * factor / after
         change += residual * (2 / (centre * after))
         factor = ratio / after
-    both = np.ascontiguousarray(np.concatenate([entities + damping * _product(to_entities, solved), solved]).T)
-    return both / both.sum(1, keepdims=True)
+    stationary = np.ascontiguousarray(np.concatenate([entities + damping * _product(to_entities, solved), solved]).T)
+    return stationary / stationary.sum(1, keepdims=True)
 
 
 def _product(matrix, columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -41,12 +41,12 @@ def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) ->
 
     Raises KeyError, ValueError or the like for a malformed reply.
     """
-    found = reply["meta_info"].get("input_token_logprobs")
-    if found is None:
+    entries = reply["meta_info"].get("input_token_logprobs")
+    if entries is None:
         return None
-    if len(found) != len(ids) - first + 1:
-        raise ValueError(f"input_token_logprobs of {len(found)} tokens, asked for {len(ids) - first + 1}")
-    return [entry[0] for entry in found[1:]]
+    if len(entries) != len(ids) - first + 1:
+        raise ValueError(f"input_token_logprobs of {len(entries)} tokens, asked for {len(ids) - first + 1}")
+    return [entry[0] for entry in entries[1:]]
 
 
 def next_request(model: str, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[str, Any]:

@@ -41,12 +41,12 @@ def prompt_logprobs(reply: Mapping[str, Any], ids: Sequence[int], first: int) ->
 
     Raises KeyError, ValueError or the like for a malformed reply.
     """
-    found = reply["choices"][0].get("prompt_logprobs")
-    if found is None:
+    entries = reply["choices"][0].get("prompt_logprobs")
+    if entries is None:
         return None
-    if len(found) != len(ids):
-        raise ValueError(f"prompt_logprobs of {len(found)} tokens, asked for {len(ids)}")
-    return [found[n][str(ids[n])]["logprob"] for n in range(first, len(ids))]
+    if len(entries) != len(ids):
+        raise ValueError(f"prompt_logprobs of {len(entries)} tokens, asked for {len(ids)}")
+    return [entries[n][str(ids[n])]["logprob"] for n in range(first, len(ids))]
 
 
 def next_request(model: str, ids: Sequence[int], count: int, named: Sequence[int]) -> dict[str, Any]:

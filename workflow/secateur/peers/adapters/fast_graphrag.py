@@ -66,8 +66,8 @@ def context(prompt: Prompt) -> list[str] | None:
     if not (data := DATA.search(prompt.text)):
         return None
     tables = [[line.split("\t") for line in table.split("\n")] for table in TABLE.findall(data[1])]
-    parts = [text for table in tables for text in column_of(table, "description")]
-    return parts + [text for chunk in CHUNK.split(data[2] or "") if (text := chunk.strip())]
+    descriptions = [text for table in tables for text in column_of(table, "description")]
+    return descriptions + [text for chunk in CHUNK.split(data[2] or "") if (text := chunk.strip())]
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:

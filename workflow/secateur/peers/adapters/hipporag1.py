@@ -120,15 +120,16 @@ def graph(triples: Sequence[Sequence[tuple]], phrases: list[str], vectors: NDArr
     """(edges, counts): sparse (phrases, phrases) symmetric weights, and (passages, phrases) numbers of triples."""
     from scipy.sparse import csr_array
 
-    node, size = {phrase: n for n, phrase in enumerate(phrases)}, len(phrases)
+    node = {phrase: n for n, phrase in enumerate(phrases)}
+    size = len(phrases)
     weights, counts = Counter(), Counter()
     for passage, facts in enumerate(triples):
         for head, _, tail in facts:
             ends = node[head], node[tail]
             counts.update((passage, end) for end in {*ends})
             weights.update([ends, ends[::-1]])
-    both = dict(weights) | _synonyms(phrases, vectors, settings)  # a synonym's cosine replaces the number of triples
-    edges = _sparse({pair: weight for pair, weight in both.items() if pair[0] != pair[1]}, (size, size))
+    linked = dict(weights) | _synonyms(phrases, vectors, settings)  # a synonym's cosine replaces the number of triples
+    edges = _sparse({pair: weight for pair, weight in linked.items() if pair[0] != pair[1]}, (size, size))
     return csr_array(edges + edges.T), _sparse(counts, (len(triples), size))
 
 

@@ -57,11 +57,11 @@ class Peer:
         """Split the question, test chunks, extract claims, answer."""
         saved = json.loads(self._saved.read_text(encoding="utf-8"))
         chunks, levels, vectors = saved["chunks"], saved["levels"], np.load(self._vectors)
-        parts = [line.strip() for line in self._client.ask(SPLIT + question).splitlines() if line.strip()] or [question]
+        asked = [line.strip() for line in self._client.ask(SPLIT + question).splitlines() if line.strip()] or [question]
         claims: dict[str, None] = {}
-        for part, vector in zip(parts, self._client.embed([f"{question} {part}" for part in parts]), strict=True):
+        for part, vector in zip(asked, self._client.embed([f"{question} {part}" for part in asked]), strict=True):
             near = vectors @ vector
-            budget = max(1, self._settings.budget // len(parts))
+            budget = max(1, self._settings.budget // len(asked))
             groups: dict[int, list[int]] = defaultdict(list)
             for chunk in sorted(self._relevant(part, chunks, levels, near, budget), key=lambda n: -near[n]):
                 groups[levels[-1][chunk]].append(chunk)
@@ -119,9 +119,9 @@ def _levels(concepts: list[list[str]]) -> list[list[int]]:
     graph.add_nodes_from(dict.fromkeys(phrase for phrases in concepts for phrase in phrases))
     graph.add_weighted_edges_from((a, b, count) for (a, b), count in pairs.items())
     levels = []
-    for parts in networkx.community.louvain_partitions(graph, seed=0):
-        place = {phrase: n for n, part in enumerate(parts) for phrase in part}
-        alone = range(len(parts), len(parts) + len(concepts))
+    for communities in networkx.community.louvain_partitions(graph, seed=0):
+        place = {phrase: n for n, part in enumerate(communities) for phrase in part}
+        alone = range(len(communities), len(communities) + len(concepts))
         levels.append(
             [
                 Counter(place[phrase] for phrase in phrases).most_common(1)[0][0] if phrases else n

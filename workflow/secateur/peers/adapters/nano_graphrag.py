@@ -66,8 +66,8 @@ def context(prompt: Prompt) -> list[str] | None:
         return between(prompt.system, "Below are the knowledge you know:", ENDS).split("--New Chunk--\n")
     if not (sections := SECTIONS.search(prompt.system)):
         return None
-    parts = zip(sections.groups(), CONTEXT.values(), strict=True)
-    return [part for csv, column in parts for text in _column(csv, column) for part in text.split(MERGED)]
+    columns = zip(sections.groups(), CONTEXT.values(), strict=True)
+    return [part for csv, column in columns for text in _column(csv, column) for part in text.split(MERGED)]
 
 
 def reply(prompt: Prompt, extraction: Extraction) -> str | None:
@@ -96,10 +96,10 @@ def _column(csv: str, name: str) -> list[str]:
     """
     head, *rows = (row.split(",\t") for row in ROW.split(csv))
     names = [cell.strip('"') for cell in head]
-    found = []
+    texts = []
     for cells in rows:
         extra = max(0, len(cells) - len(names))
         place = names.index(name)
         wide = place + extra if name in CONTEXT.values() else place
-        found.append(",\t".join(cells[place : wide + 1]).removeprefix('"').removesuffix('"'))
-    return found
+        texts.append(",\t".join(cells[place : wide + 1]).removeprefix('"').removesuffix('"'))
+    return texts

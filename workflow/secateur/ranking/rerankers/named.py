@@ -36,23 +36,23 @@ def rerank(settings: Settings, rankings: pl.DataFrame, questions: pl.DataFrame, 
 
     if not settings.named:
         return rankings
-    told = SimpleNamespace(**cfg.extra.model)
-    told.joins, told.skipped = tuple(told.joins), tuple(told.skipped)
+    options = SimpleNamespace(**cfg.extra.model)
+    options.joins, options.skipped = tuple(options.joins), tuple(options.skipped)
     by_question = rankings.partition_by("question_id", as_dict=True, maintain_order=True)
-    parts = []
+    reranked = []
     for asked in questions.sort("position").partition_by("group_id", maintain_order=True):
         choices = passages.filter(pl.col("group_id") == asked["group_id"][0]).sort("doc_id", "position")
-        graph = names_graph(told, group_of(choices, lambda texts: texts))
+        graph = names_graph(options, group_of(choices, lambda texts: texts))
         places = {passage: n for n, passage in enumerate(choices["passage_id"])}
         for question, text in asked.select("question_id", "text").iter_rows():
             if (ranked := by_question.get((question,))) is None:
                 continue
-            idf = graph.topic_idf(graph.named_entities(text, told.longest))
+            idf = graph.topic_idf(graph.named_entities(text, options.longest))
             gain = settings.named * idf[[places[passage] for passage in ranked["passage_id"]]]
             value = z_scores(ranked["value"].to_numpy()[None].astype(float))[0] + gain
             order = np.argsort(-value, kind="stable")
             moved = ranked[order.tolist()].with_columns(
                 value=pl.Series(value[order], dtype=pl.Float32), rank=pl.Series(range(len(order)), dtype=pl.Int32)
             )
-            parts.append(moved)
-    return pl.concat(parts) if parts else rankings
+            reranked.append(moved)
+    return pl.concat(reranked) if reranked else rankings

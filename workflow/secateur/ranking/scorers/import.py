@@ -82,11 +82,11 @@ def _fields(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else re.split(" +", line)
 
 
-def _add(lines: Lines, n: int, parts: list[str]) -> str | None:
+def _add(lines: Lines, n: int, fields: list[str]) -> str | None:
     """Add one line to those of a run; returns what is wrong with it, or None."""
-    if len(parts) != len(FIELDS.split()):
-        return f"{len(parts)} fields, a run has {len(FIELDS.split())}"
-    question, _, passage, rank, text, _ = parts
+    if len(fields) != len(FIELDS.split()):
+        return f"{len(fields)} fields, a run has {len(FIELDS.split())}"
+    question, _, passage, rank, text, _ = fields
     passages = lines.setdefault(question, {})
     try:
         value = float(text.replace("_", "no digit"))  # Python reads 1_0 as 10
@@ -140,7 +140,8 @@ def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame, i
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Scores of the run; minus infinity for passages that it does not rank. Of equal scores each is the next smaller."""
-    run, place = _run(settings), {p: n for n, p in enumerate(group.ids)}
+    run = _run(settings)
+    place = {p: n for n, p in enumerate(group.ids)}
     scores = np.full((len(questions.queries), len(group.texts)), -np.inf)
     for row, question in enumerate(questions.ids):
         below = math.inf

@@ -27,15 +27,14 @@ class Settings:
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """z(MaxSim) + first * z(ranker), both over the pool; below it the others, in their order."""
     first = scores_of(settings.of, "of", group, questions, seed)
-    passages, asked = (
-        group.once("tokens", lambda: group.embed_tokens(group.texts)),
-        group.embed_tokens(questions.queries),
-    )
+    passages = group.once("tokens", lambda: group.embed_tokens(group.texts))
+    asked = group.embed_tokens(questions.queries)
     scores = np.empty(first.shape)
     for row in range(len(questions.queries)):
-        pool, (tokens, _) = top(first[row], settings.pool), asked.at(np.array([row])).unpacked()
-        both = np.stack([passages.at(pool).max_sim(tokens), first[row, pool]])
-        joined = np.array([1.0, settings.first]) @ z_scores(both)
+        pool = top(first[row], settings.pool)
+        tokens, _ = asked.at(np.array([row])).unpacked()
+        pair = np.stack([passages.at(pool).max_sim(tokens), first[row, pool]])
+        joined = np.array([1.0, settings.first]) @ z_scores(pair)
         scores[row] = first[row] - first[row].max() + joined.min(initial=0) - 1
         scores[row, pool] = np.where(np.isneginf(first[row, pool]), -np.inf, joined)
     return scores

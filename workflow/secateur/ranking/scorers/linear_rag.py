@@ -63,16 +63,17 @@ def check(settings: Settings, questions: pl.DataFrame, passages: pl.DataFrame, i
 
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """Stationary mass of each passage; the cosine for a question without entities."""
-    parts = (settings.entities, settings.joins, settings.skipped, settings.longest, settings.adjacent)
-    index = group.once(("linear_rag", *parts), lambda: _Index(settings, group))
-    scores, vectors = dense.score(NoSettings(), index.titled, questions, seed), group.embed(asked(questions.queries))
+    options = (settings.entities, settings.joins, settings.skipped, settings.longest, settings.adjacent)
+    index = group.once(("linear_rag", *options), lambda: _Index(settings, group))
+    scores = dense.score(NoSettings(), index.titled, questions, seed)
+    vectors = group.embed(asked(questions.queries))
     for row, question in enumerate(questions.queries):
         if index.entities and (named := list(dict.fromkeys(index.named(question)))):
             cosines = products(group.embed(named), index.vectors)
             seeds = dict(zip(cosines.argmax(1).tolist(), cosines.max(1).tolist(), strict=True))
             near = products(vectors[row : row + 1], index.sentences)[0].astype(float)
-            both = activated(settings, seeds, near, index.sentences_of, index.entities_of)
-            restart = _restart(settings, index, scores[row], *both)
+            activation = activated(settings, seeds, near, index.sentences_of, index.entities_of)
+            restart = _restart(settings, index, scores[row], *activation)
             scores[row] = masses(index.steps, restart, settings.damping)[len(index.entities) :]
     return scores
 
@@ -118,7 +119,7 @@ def _spacy(settings: Settings, group: Group, titled: Sequence[str]) -> Source:
     def entities(doc) -> list[tuple[str, str]]:
         return [(span.sent.text, span.text) for span in doc.ents if span.label_ not in LEFT_OUT]
 
-    mentions = [(passage, *both) for passage, doc in enumerate(model.pipe(titled)) for both in entities(doc)]
+    mentions = [(passage, *mention) for passage, doc in enumerate(model.pipe(titled)) for mention in entities(doc)]
     return titled, mentions, lambda question: [entity.lower() for _, entity in entities(model(question))]
 
 

@@ -13,4 +13,4 @@ READS_QUESTION = False
 def score(settings: Settings, group: Group, questions: Questions, seed: int) -> Scores:
     """(questions, passages) uniform draws, which do not depend on other questions."""
     seeds = [[seed, crc32(query.encode())] for query in questions.queries]
-    return np.stack([np.random.default_rng(own).random(len(group.texts)) for own in seeds])
+    return np.stack([np.random.default_rng(query_seed).random(len(group.texts)) for query_seed in seeds])

@@ -81,9 +81,9 @@ def _steps(
         weight = (1 + articles.index(graph.docs[state])) ** -settings.fade
         bridges = np.setdiff1d(graph.passage_entities[state], named, assume_unique=True)
         rarest = bridges[np.argsort(-graph.idf[bridges], kind="stable")][: settings.entities].tolist()
-        rest = two_step.lacking(question, graph.words[state])
+        remaining = two_step.lacking(question, graph.words[state])
         leading = [e for e in rarest if settings.anywhere or len(_reached(settings, graph, state, e)[0])]
-        steps += [(state, e, weight, f"{graph.names[e]} {rest}") for e in leading]
+        steps += [(state, e, weight, f"{graph.names[e]} {remaining}") for e in leading]
     return steps
 
 

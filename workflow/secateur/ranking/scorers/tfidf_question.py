@@ -19,7 +19,8 @@ def score(settings: Settings, group: Group, questions: Questions, seed: int) -> 
         return np.zeros((len(questions.queries), len(group.texts)))
     counts = vectorizer.fit_transform([*group.texts, *questions.queries]).astype(np.float64).tocsr()
     passages, queries = counts[: len(group.texts)], counts[len(group.texts) :]
-    df, squared = np.asarray((passages > 0).sum(0)).ravel(), passages.multiply(passages).tocsr()
+    df = np.asarray((passages > 0).sum(0)).ravel()
+    squared = passages.multiply(passages).tocsr()
     return np.array([_row(passages, squared, df, np.asarray(q.todense()).ravel()) for q in queries]).reshape(
         len(questions.queries), len(group.texts)
     )

@@ -107,11 +107,11 @@ def _expanded(settings: Settings, question: str, line: str, title: str) -> str:
     return " ".join([asked_for, *(name for name in dict.fromkeys(names) if not content_words(name) <= question_words)])
 
 
-def lacking(question: str, known: frozenset[str]) -> str:
+def lacking(question: str, contained: frozenset[str]) -> str:
     """The question without the words whose content a passage has: function words stay.
 
     >>> lacking("Where was the director of Free Guy born?", frozenset({"free", "guy", "director"}))
     'Where was the of born?'
     """
     contents: Sequence[tuple[str, frozenset[str]]] = [(word, content_words(word)) for word in question.split()]
-    return " ".join(word for word, content in contents if not content or not content <= known)
+    return " ".join(word for word, content in contents if not content or not content <= contained)

@@ -42,7 +42,8 @@ def read(
     Raises SecateurError for an invalid file, more malformed documents than `max_malformed`, or if no fact matches a passage.
     """
     (path,) = paths
-    (documents, counts), facts = _documents(path, max_malformed), defaultdict(list)
+    documents, counts = _documents(path, max_malformed)
+    facts = defaultdict(list)
     sentences = passages_of_chunks({str(n): document["passage"] for n, document in enumerate(documents)}, passages)
     for n, document in enumerate(documents):
         rows = sorted(set(sentences[str(n)]))

@@ -103,7 +103,8 @@ def _lightrag(paths: Sequence[Path], passages: pl.DataFrame, max_malformed: floa
         deleted += len(missing)
     counts = count_malformed(problems, len(edges) - len(whole), len(edges), max_malformed)
     counts += Counter({"chunks_missing": deleted})
-    rows_of, facts = passages_of_chunks(texts, passages), defaultdict(list)
+    rows_of = passages_of_chunks(texts, passages)
+    facts = defaultdict(list)
     for edge in whole:
         rows = sorted({n for chunk in edge.chunks for n in rows_of[chunk]})
         for description in edge.descriptions:

@@ -65,17 +65,16 @@ def parse(reply: str, count: int) -> tuple[list[list[Fact]], int] | None:
     ([[('Basel', 'lies on', 'Rhine')]], 1)
     """
     facts: list[list[Fact]] = [[] for _ in range(count)]
-    if (said := spoken(reply)) is None:
+    if (text := spoken(reply)) is None:
         return None
-    reply = said
-    if reply.strip().strip(".").upper() == NOTHING:
+    if text.strip().strip(".").upper() == NOTHING:
         return facts, 0
     malformed = 0
-    for line in filter(None, map(str.strip, reply.split("\n"))):  # a name may hold other separators of lines
+    for line in filter(None, map(str.strip, text.split("\n"))):  # a name may hold other separators of lines
         match = LINE.fullmatch(line if "|" in line else line.replace("｜", "|"))
-        parts = tuple(part.strip() for part in match.groups()[1:]) if match else ()
-        if match and all(parts) and 1 <= int(match[1]) <= count:
-            facts[int(match[1]) - 1].append(parts)
+        fact = tuple(part.strip() for part in match.groups()[1:]) if match else ()
+        if match and all(fact) and 1 <= int(match[1]) <= count:
+            facts[int(match[1]) - 1].append(fact)
         else:
             malformed += 1
     return (facts, malformed) if any(facts) else None

@@ -36,9 +36,9 @@ def parse(text: str) -> tuple[list[Fact], int]:
         head, *groups = triplet.split("<subj>")
         for group in groups or [""]:
             tail, *relation = group.split("<obj>")
-            parts = tuple(" ".join(part.split()) for part in (head, *relation, tail))
-            if len(parts) == 3 and all(parts) and "<obj>" not in head:
-                facts.append(parts)
+            fact = tuple(" ".join(part.split()) for part in (head, *relation, tail))
+            if len(fact) == 3 and all(fact) and "<obj>" not in head:
+                facts.append(fact)
             else:
                 malformed += 1
     return facts, malformed

@@ -22,7 +22,8 @@ def clause_facts(tree: Tree) -> list[PlacedFact]:
             if not is_chained(tree, verb):
                 facts += _verb_facts(tree, verb)
         elif tree.deps[verb] not in SUBJECTS and direct_subject(tree, verb) is not None:
-            copula, predicate = copula_of(tree, direct_subject(tree, verb)), text_of(tree, phrase(tree, verb))
+            copula = copula_of(tree, direct_subject(tree, verb))
+            predicate = text_of(tree, phrase(tree, verb))
             facts += [PlacedFact(verb, head, copula, predicate) for head in noun_heads(tree, subjects(tree, verb, 0))]
     return facts
 

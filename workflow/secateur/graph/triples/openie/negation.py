@@ -15,9 +15,9 @@ def denied_by(tree: Tree, word: int) -> list[int]:
     Its "neither"; the "nor" before it; for a word that "or" joins to a denied one, the negation of the latter, of a verb
     with its auxiliaries.
     """
-    own = [k for k in tree.children[word] if tree.deps[k] == "preconj" and tree.words[k].lower() == "neither"]
-    if own or tree.deps[word] != "conj":
-        return own
+    neither = [k for k in tree.children[word] if tree.deps[k] == "preconj" and tree.words[k].lower() == "neither"]
+    if neither or tree.deps[word] != "conj":
+        return neither
     before = [k for k in tree.children[tree.heads[word]] if tree.deps[k] == "cc" and k < word]
     if before and tree.words[before[-1]].lower() == "nor":
         return [before[-1]]

@@ -22,13 +22,13 @@ CONTRACTIONS = {"n't": "not", "'re": "are", "'ve": "have", "'m": "am", "'ll": "w
 
 def text_of(tree: Tree, tokens: Sequence[int]) -> str:
     """Text of tokens as written; non-adjacent tokens are joined by a space."""
-    parts = []
+    pieces = []
     for place, i in enumerate(tokens):
-        parts.append(tree.words[i])
+        pieces.append(tree.words[i])
         following = tokens[place + 1] if place + 1 < len(tokens) else i + 1
         if tree.spaces[i] or following != i + 1:
-            parts.append(" ")
-    return "".join(parts).strip()
+            pieces.append(" ")
+    return "".join(pieces).strip()
 
 
 def spelled_out(tree: Tree, tokens: Sequence[int]) -> str:
