@@ -67,7 +67,8 @@ def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
     for group, name, passages in groups_of(inputs["passages"]):
         queue = deque(questions.filter(group_id=group).select("question_id", "text").rows())
         extraction = extraction_of(passages, inputs["triples"], questions, question_triples)
-        tracer, rows = Tracer(passages["text"].to_list()), passages["row"].to_list()
+        tracer = Tracer(passages["text"].to_list())
+        rows = passages["row"].to_list()
         by_text: dict[str, Context | PeerFailed] = {}  # some peers answer a repeated question from a cache
         while queue:
             with running(cfg, inputs.paths("environment"), extraction, folder / name, ctx) as (worker, endpoint):
@@ -81,7 +82,7 @@ def _ask_all(cfg, inputs, folder, ctx) -> tuple[dict[str, Context], int]:
     ctx.note_counts({"questions_without_a_context": len(failures)})
     for question, error in failures.items():
         ctx.log.warning("question %s: %s", question, error)
-    return {question: found for question, found in outcomes.items() if isinstance(found, Context)}, len(failures)
+    return {question: outcome for question, outcome in outcomes.items() if isinstance(outcome, Context)}, len(failures)
 
 
 def run(cfg, inputs, outputs, ctx):
@@ -97,21 +98,21 @@ def run(cfg, inputs, outputs, ctx):
         ctx.warn(f"{ctx.axes['peer']} answers no question, its rows are missing: {failure}")
     ids = inputs["passages"]["passage_id"].to_list()
     excluded = dict(inputs["questions"].select("question_id", "excluded").drop_nulls().iter_rows())
-    parts, rankings, costs = [], [], []
+    sent, rankings, costs = [], [], []
     for question, context in contexts.items():
         spans = [s for s in context.spans if s.passage is None or ids[s.passage] != excluded.get(question)]
-        parts += [
+        sent += [
             (question, n, span.text, None if span.passage is None else ids[span.passage])
             for n, span in enumerate(spans)
         ]
         rows = dict.fromkeys(span.passage for span in spans if span.passage is not None)
         rankings += [(question, PEER, n, ids[row], None, float(-n), False) for n, row in enumerate(rows)]
         costs += [(question, "aware", None, False, name, value) for name, value in context.costs.items()]
-    outputs["sent"] = TABLES["sent"].frame(parts)
+    outputs["sent"] = TABLES["sent"].frame(sent)
     outputs["rankings"] = TABLES["rankings"].frame(rankings)
     outputs["question_metrics"] = long_rows(costs)
-    traced = sum(len(text) for _, _, text, passage in parts if passage is not None)
-    length = sum(len(text) for _, _, text, _ in parts)
+    traced = sum(len(text) for _, _, text, passage in sent if passage is not None)
+    length = sum(len(text) for _, _, text, _ in sent)
     share = traced / length if length else None
     row = {"questions": len(contexts), "failed": failed, "traced": share, "failure": failure}
     outputs["peer_asked"] = TABLES["peer_asked"].frame([row])

@@ -23,8 +23,8 @@ def _queries(inputs) -> dict[str, Query]:
     texts = dict(inputs["questions"].select("question_id", "text").iter_rows())
     sent, triples = {}, {}
     if "sent" in inputs:
-        parts = inputs["sent"].sort("question_id", "place").group_by("question_id", maintain_order=True)
-        for question, passages, pieces in parts.agg("passage_id", "text").iter_rows():
+        by_question = inputs["sent"].sort("question_id", "place").group_by("question_id", maintain_order=True)
+        for question, passages, pieces in by_question.agg("passage_id", "text").iter_rows():
             sent[question] = tuple(Piece(p, t, whole=p is not None) for p, t in zip(passages, pieces, strict=True))
     if "triples" in inputs:
         shown = shown_as(inputs["entities"], inputs["aliases"])
@@ -43,12 +43,12 @@ def run(cfg, inputs, outputs, ctx):
     ranked, pick = inputs["rankings"].sort("question_id", "scorer", "rank"), ctx.axes["pick"]
     if pick != "all":
         ranked = ranked.filter(pl.col("scorer") == pick)
-    parts = ranked.group_by("question_id", "scorer", maintain_order=True).agg(
+    groups = ranked.group_by("question_id", "scorer", maintain_order=True).agg(
         pl.struct("passage_id", "edge_id", "value").alias("units"), pl.col("answer_aware").first()
     )
-    rankings = [*parts.iter_rows()]
+    rankings = [*groups.iter_rows()]
     # A context of another system may hold no passage word for word, and then has no ranking.
-    ranked_ids = set(parts["question_id"])
+    ranked_ids = set(groups["question_id"])
     rankings += [(q, PEER, [], False) for q, query in queries.items() if query.sent and q not in ranked_ids]
     price = cfg.assembly.price
     if cfg.assembly.mean_tokens is not None:

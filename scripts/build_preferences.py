@@ -41,8 +41,8 @@ from secateur.stage.contract import main
 
 def _chosen(cfg, questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     """The questions of each split in the order of their sessions; no session spans two splits."""
-    parts = [answered(questions, split, cfg.dataset.trained[split]) for split in SPLITS]
-    placed = [part.join(sessions(part, passages), on="question_id").sort("session_id", "n") for part in parts]
+    splits = [answered(questions, split, cfg.dataset.trained[split]) for split in SPLITS]
+    placed = [part.join(sessions(part, passages), on="question_id").sort("session_id", "n") for part in splits]
     return pl.concat(placed).with_columns(session_id=pl.col("split") + " " + pl.col("session_id"))
 
 
@@ -70,7 +70,8 @@ class _Replay:
         self.book = book = [inputs[name] for name in ("entities", "relations", "edges")]
         count = lm_counter(cfg.lm.model, ctx.cache)
         self.write, edges = session_material(cfg.assembly.form, count, *book)
-        self.shown, self.triples = shown_as(book[0], inputs["aliases"]), triples_of(inputs["triples"])
+        self.shown = shown_as(book[0], inputs["aliases"])
+        self.triples = triples_of(inputs["triples"])
         self.facts: dict[str, list[Unit]] = {}
         self.budgets = {q: _budget(q, cfg.ecs.policy_budgets) for q in inputs["questions"]["question_id"]}
         drawn = pl.DataFrame(list(self.budgets.items()), ["question_id", "budget"], orient="row")
@@ -115,10 +116,12 @@ class _Replay:
         self.prompts += [prompts] if row["split"] == "train" else []
         texts = list(dict.fromkeys(prompts))  # equal ones are measured once
         answers, budget = self.answers(row, texts), self.budgets[qid]
-        written = [one.text for one in answers]
+        written = [answer.text for answer in answers]
         gold = [(question, text) for text in (CLOSED, *texts)]
-        own = requests(question, written, texts) if self.ask is None else []
-        logprobs = answer_logprobs(self.lm, cfg.ecs, [*gold, *own], self.ctx.cache)  # together they read a context once
+        asked = requests(question, written, texts) if self.ask is None else []
+        logprobs = answer_logprobs(
+            self.lm, cfg.ecs, [*gold, *asked], self.ctx.cache
+        )  # together they read a context once
         self.cut += tokens_cut(self.lm, cfg.ecs, gold)
         faithful = self.judged(question, written, texts) if self.ask else by_reader(written, logprobs[len(gold) :])
         for configuration, prompt in zip(LATTICE, prompts, strict=True):
@@ -142,7 +145,8 @@ class _Replay:
 
     def support(self, row: dict, answer: str) -> list[Support]:
         """The question's evidence, each unit with the answer gain of the stored answer from it."""
-        facts, question = self.facts.get(row["question_id"], []), Question(row["question_id"], row["text"], answer)
+        facts = self.facts.get(row["question_id"], [])
+        question = Question(row["question_id"], row["text"], answer)
         gains = unit_gains(self.lm, self.cfg.ecs, question, [fact.text for fact in facts], self.ctx.cache)
         return [support(question.id, fact, gain) for fact, gain in zip(facts, gains, strict=True)]
 
@@ -166,9 +170,9 @@ class _Replay:
 
 def run(cfg, inputs, outputs, ctx):
     chosen = _chosen(cfg, inputs["questions"], inputs["passages"])
-    parts = chosen.partition_by("split", "session_id", maintain_order=True)
+    by_session = chosen.partition_by("split", "session_id", maintain_order=True)
     replay = _Replay(cfg, inputs, ctx)
-    for part in ctx.progress(parts, len(parts), "sessions"):
+    for part in ctx.progress(by_session, len(by_session), "sessions"):
         replay.session(part)
     ctx.note_counts({"thoughts_without_answer": replay.thoughts, CUT: replay.cut})
     if replay.unread:
@@ -186,7 +190,7 @@ def run(cfg, inputs, outputs, ctx):
     return {
         "questions": chosen.height,
         "prompts": chosen.height * len(configurations),
-        "sessions": len(parts),
+        "sessions": len(by_session),
         "configurations": len(configurations),
         "answered_anew": seconds.prompts,
         "measured_seconds_per_answer": (seconds.prefill + seconds.decode) / max(seconds.prompts, 1),

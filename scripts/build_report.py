@@ -85,7 +85,8 @@ def _browsed(plan: Contents, claim: Sequence[int]) -> list[Set]:
 
 
 def run(cfg, inputs, outputs, ctx):
-    plan, found = Contents(**cfg.extra.plan), records(RESULTS)
+    plan = Contents(**cfg.extra.plan)
+    stage_records = records(RESULTS)
     figures = Figures(
         metrics=inputs["metrics"],
         comparisons=inputs["comparisons"],
@@ -102,8 +103,8 @@ def run(cfg, inputs, outputs, ctx):
         families=plan.families,
         browsed=browsed(_browsed(plan, cfg.eval.claim)),
         # Records are no inputs: a time alone makes no page anew, and what runs again makes it anew by its tables.
-        costs=costs(plan.variants, found),
-        warnings=warned([*plan.variants, {"files": [str(inputs.paths("metrics")[0])]}], found),
+        costs=costs(plan.variants, stage_records),
+        warnings=warned([*plan.variants, {"files": [str(inputs.paths("metrics")[0])]}], stage_records),
     )
     variants = [row | {"file": row["files"][0]} for row in plan.variants]
     about = About(plan.name, cfg.experiment.title, cfg.eval.min_units, tuple(cfg.eval.claim), variants, plan.missing)

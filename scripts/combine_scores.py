@@ -17,13 +17,14 @@ READ = ("pool", "questions", "passages", "rankings")
 
 def _sets(inputs, rankers) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
     """(features, gold) of the data set itself, then of those that its weights are fitted on too."""
-    statistics, tables = list(inputs.each("statistics")), zip(*map(inputs.each, READ), strict=True)
+    statistics = list(inputs.each("statistics"))
+    tables = zip(*map(inputs.each, READ), strict=True)
     names, sets = needed_features(rankers.scores, rankers.utilities), []
     for n, (read, evidence) in enumerate(zip(tables, inputs.each("evidence"), strict=True)):
         shards = len(statistics) // len(inputs.paths("pool"))
-        own = pl.concat(statistics[n * shards : (n + 1) * shards])
+        of_set = pl.concat(statistics[n * shards : (n + 1) * shards])
         gold = evidence.drop_nulls("passage_id").select("question_id", "passage_id").unique()
-        sets.append((features(*read, own, rankers.scores, names), gold))
+        sets.append((features(*read, of_set, rankers.scores, names), gold))
     return sets
 
 

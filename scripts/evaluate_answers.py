@@ -26,7 +26,8 @@ def _gains(cfg, ctx, questions: list[Question], texts: dict[str, str]) -> list[t
         if question.id in texts:
             requests = [(question, text) for text in (CLOSED, texts[question.id])]
             closed, with_context = answer_logprobs(lm, cfg.ecs, requests, ctx.cache)
-            gain, cut = with_context - closed, cut + tokens_cut(lm, cfg.ecs, requests)
+            gain = with_context - closed
+            cut = cut + tokens_cut(lm, cfg.ecs, requests)
         gains.append((question.id, gain))
     ctx.note_counts({CUT: cut})
     return gains
@@ -39,12 +40,14 @@ def run(cfg, inputs, outputs, ctx):
     aliases = dict(answered.select("question_id", "aliases").drop_nulls().iter_rows())
     evidence, table = of_classes(inputs["passages"], inputs["evidence"], inputs["contexts"])
     gold = gold_of(answered, evidence, inputs["passages"])
-    prompted, figures, known = reached(table, answers, cfg.assembly.budget), [], has_sources(gold, table)
+    prompted = reached(table, answers, cfg.assembly.budget)
+    figures = []
+    sourced = has_sources(gold, table)
     contexts = {question: read for (question, _, _), read in reads(prompted)}
     searched = bool(table["scorer"].is_in(SEARCHED).any())
     texts = dict(prompted.group_by("question_id", maintain_order=True).agg(pl.col("text").str.join("")).iter_rows())
     asked = [question.id for question in questions if question.id in gold]
-    cases = {name: Case(gold[name], contexts.get(name, NOTHING), known, searched) for name in asked}
+    cases = {name: Case(gold[name], contexts.get(name, NOTHING), sourced, searched) for name in asked}
     specs = select_metrics(cfg.eval.metrics, READ_METRICS)
     read_figures = dict(zip(cases, measure_all(list(cases.values()), (), specs, "conf/eval/default"), strict=True))
     by_question = {row["question_id"]: row for row in answers.iter_rows(named=True)}

@@ -24,17 +24,17 @@ def _by_hop(questions, evidence, passages) -> dict[str | None, dict]:
     return {None: gold_of(questions, evidence, passages)} | of_hops
 
 
-def _rows(cfg, gold, contexts, ids: Sequence[str], at: Mapping[int, str], known: bool, scorer: str, embed) -> Rows:
+def _rows(cfg, gold, contexts, ids: Sequence[str], at: Mapping[int, str], sourced: bool, scorer: str, embed) -> Rows:
     """Yield (question, metric, value) of one ranking's contexts, for some gold evidence.
 
-    ids: the questions; floors need two of them. known: as `Case.has_sources`. at: budget -> what follows the name of a metric.
+    ids: the questions; floors need two of them. sourced: as `Case.has_sources`. at: budget -> what follows the name of a metric.
     """
     specs = (*cfg.eval.metrics, *cfg.dataset.metrics)
 
     def cases(sources: Sequence[str], budget: int) -> list[Case]:
         """Each question with the context of its source question."""
         shown = [contexts.get((source, scorer, budget), NOTHING) for source in sources]
-        return [Case(gold[qid], read, known, scorer in SEARCHED) for qid, read in zip(ids, shown, strict=True)]
+        return [Case(gold[qid], read, sourced, scorer in SEARCHED) for qid, read in zip(ids, shown, strict=True)]
 
     for budget, label in at.items():
         others = cases([*ids[1:], *ids[:1]], budget) if len(ids) > 1 else ()
@@ -49,8 +49,9 @@ def run(cfg, inputs, outputs, ctx):
     shown = inputs["contexts"].filter(pl.col("budget").is_in(list(at)))
     evidence, table = of_classes(inputs["passages"], inputs["evidence"], shown)
     golds = _by_hop(inputs["questions"], evidence, inputs["passages"])
-    contexts, known = dict(reads(table)), has_sources(golds[None], table)
-    if not known:
+    contexts = dict(reads(table))
+    sourced = has_sources(golds[None], table)
+    if not sourced:
         ctx.warn("no context holds a passage or a quotation word for word, or names one: evidence recall is left out")
     embedder = cache(lambda: Embedder(cfg.embedder, ctx.cache, ctx.log))  # loaded by the first metric that needs it
     scorers = dict(inputs["contexts"].select("scorer", "answer_aware").unique().sort("scorer").iter_rows())
@@ -65,7 +66,7 @@ def run(cfg, inputs, outputs, ctx):
         partial = bool(length) or (of_list and aware)  # made for some questions; some have no answer
         ids = [qid for qid in golds[hop] if not partial or qid in ranked[scorer]]
         embed = lambda texts: embedder().embed(texts)  # noqa: E731
-        rows = _rows(cfg, golds[hop], contexts, ids, at, known, scorer, embed)
+        rows = _rows(cfg, golds[hop], contexts, ids, at, sourced, scorer, embed)
         tables.append(long_rows([(qid, order, name, aware, metric, value) for qid, metric, value in rows], hop))
     unmeasured = sum(len(gold.passages) - len(gold.measurable) for gold in golds[None].values())
     ctx.note_counts({"gold_passages_without_words": unmeasured})

@@ -39,16 +39,16 @@ def frontier(shares, dev: tuple[np.ndarray, Utilities], test: tuple[np.ndarray, 
 def run(cfg, inputs, outputs, ctx):
     preferences, features, policy = inputs["preferences"], inputs["features"], cfg.policy
     trained = load(inputs.paths("policy")[0], names_of(features), preferences["model"][0])
-    known = list(map(name, trained.configurations))  # sessions of another data set may recall less, or more
-    preferences = preferences.filter(pl.col("configuration").is_in(known))
+    trained_names = list(map(name, trained.configurations))  # sessions of another data set may recall less, or more
+    preferences = preferences.filter(pl.col("configuration").is_in(trained_names))
     configurations = listed(preferences["configuration"])
-    parts = {split: measured(preferences, features, split, configurations) for split in SPLITS}
-    scale = accuracy_range(parts["train"].terms, policy)
-    train, dev, test = (weigh(part.terms, policy, scale, cfg.lm.seconds) for part in parts.values())
-    log_pi_dev = log_policy(trained, parts["dev"].x, dev.questions, configurations)
-    log_pi = log_policy(trained, parts["test"].x, test.questions, configurations)
+    by_split = {split: measured(preferences, features, split, configurations) for split in SPLITS}
+    scale = accuracy_range(by_split["train"].terms, policy)
+    train, dev, test = (weigh(part.terms, policy, scale, cfg.lm.seconds) for part in by_split.values())
+    log_pi_dev = log_policy(trained, by_split["dev"].x, dev.questions, configurations)
+    log_pi = log_policy(trained, by_split["test"].x, test.questions, configurations)
     eta = price(log_pi_dev, dev.tokens, policy.budget) if policy.budget else 0.0
-    x = {split: standardise(part.x, trained.standard, part.terms.questions) for split, part in parts.items()}
+    x = {split: standardise(part.x, trained.standard, part.terms.questions) for split, part in by_split.items()}
     policies = baselines(train, x["train"], test, x["test"], policy)
     chosen = choose(log_pi, test.tokens, eta)
     policies["policy"] = deterministic(chosen, len(configurations))

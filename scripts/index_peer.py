@@ -19,12 +19,12 @@ def run(cfg, inputs, outputs, ctx):
     with scratch_folder() as folder:
         try:
             for _, name, passages in groups_of(inputs["passages"]):
-                own = documents_of(passages, count, None if adapter.SPLITS else cfg.peer.chunk)
-                documents += own
+                docs = documents_of(passages, count, None if adapter.SPLITS else cfg.peer.chunk)
+                documents += docs
                 extraction = extraction_of(passages, inputs["triples"])
                 with running(cfg, inputs.paths("environment"), extraction, folder / name, ctx) as (worker, endpoint):
                     with endpoint.counting() as phase:
-                        worker.index(list(map(asdict, own)), cfg.peer.start + cfg.peer.document_seconds * len(own))
+                        worker.index(list(map(asdict, docs)), cfg.peer.start + cfg.peer.document_seconds * len(docs))
                     counts.update(phase.counts)
         except PeerFailed as error:
             failure = str(error)

@@ -60,13 +60,13 @@ def _judgements(
     """
     flat = [item for of_question in golds.values() for item in of_question]
     answers, wanted = (embedder.embed([getattr(item, side) or " " for item in flat]) for side in ("answer", "gold"))
-    found = zip(flat, judged(flat, ask), (answers * wanted).sum(1).tolist(), strict=True)
-    by_question = {q: list(islice(found, len(of_question))) for q, of_question in golds.items()}
+    results = zip(flat, judged(flat, ask), (answers * wanted).sum(1).tolist(), strict=True)
+    by_question = {q: list(islice(results, len(of_question))) for q, of_question in golds.items()}
     return {q: max(of_question, key=_facts_then_cosine) for q, of_question in by_question.items()}
 
 
-def _facts_then_cosine(found: tuple[Item, Judgement, float]) -> tuple[float, float]:
-    _, judgement, cosine = found
+def _facts_then_cosine(result: tuple[Item, Judgement, float]) -> tuple[float, float]:
+    _, judgement, cosine = result
     return -1 if judgement.facts is None else judgement.facts, cosine
 
 
@@ -76,7 +76,7 @@ def run(cfg, inputs, outputs, ctx):
     ask = Asking(judge_of(judge, cfg.extra.model, cfg.lm.model, ctx))
     golds = _golds(_items(questions, inputs, cfg.assembly.budget), questions)
     best = _judgements(golds, ask, Embedder(cfg.embedder, ctx.cache, ctx.log))
-    items, judgements = ({q: found[n] for q, found in best.items()} for n in (0, 1))
+    items, judgements = ({q: result[n] for q, result in best.items()} for n in (0, 1))
     figures = []
     for question, (_, judgement, cosine) in best.items():
         values = {f"judged_{metric}": value for metric, value in judgement.figures.items()}
@@ -85,8 +85,8 @@ def run(cfg, inputs, outputs, ctx):
         figures += [(question, metric, value) for metric, value in values.items()]
     checked = answered(questions, "all", judge.checked)["question_id"].to_list()
     ctx.log.info("%d answers judged; the judge is checked on %d", len(items), len(checked))
-    known = [[item.gold for item in golds[q]] for q in checked]
-    checks = controls([items[q] for q in checked], [judgements[q] for q in checked], known, ask, judge.padding)
+    gold_answers = [[item.gold for item in golds[q]] for q in checked]
+    checks = controls([items[q] for q in checked], [judgements[q] for q in checked], gold_answers, ask, judge.padding)
     for question, values in zip(checked, checks, strict=True):
         figures += [(question, f"judge_{metric}", value) for metric, value in values.items()]
     outputs["question_metrics"] = long_rows(

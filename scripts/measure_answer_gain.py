@@ -15,7 +15,8 @@ def run(cfg, inputs, outputs, ctx):
     sample = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.gain)
     contexts = {(q, b): text for (q, _, b), text in texts(inputs["contexts"]).items()}  # of a single ranking
     questions = [Question(*row) for row in sample.select("question_id", "text", "answer").iter_rows()]
-    lm, aware = load(cfg.lm, ctx.cache, ctx.device), bool(inputs["contexts"]["answer_aware"].any())
+    lm = load(cfg.lm, ctx.cache, ctx.device)
+    aware = bool(inputs["contexts"]["answer_aware"].any())
     options = options_of(ctx.axes)
     length = own_length(options)  # the system whose contexts have as many tokens
     budgets, control = cfg.dataset.gain_at or cfg.eval.gain_budgets, cfg.eval.gain_control

@@ -16,7 +16,8 @@ GRAPH = "graph"  # name of the scorer in the table
 
 def _table(rankings: list[pl.DataFrame]) -> pl.DataFrame:
     """The table `rankings`."""
-    empty, labels = TABLES["rankings"].empty(), {"scorer": pl.lit(GRAPH), "answer_aware": pl.lit(False)}
+    empty = TABLES["rankings"].empty()
+    labels = {"scorer": pl.lit(GRAPH), "answer_aware": pl.lit(False)}
     frames = [frame.with_columns(**labels) for frame in rankings if frame.height]
     return pl.concat([empty, *(frame.select(empty.columns).cast(dict(empty.schema)) for frame in frames)])
 

@@ -37,7 +37,8 @@ class _Reader:
 
     def __init__(self, cfg, embedder, generate, extract, choose, write, shown) -> None:
         self.cfg, self.generate, self.choose, self.write = cfg, generate, choose, write
-        self.session, self.transcript = Session(cfg, embedder, extract, shown), Transcript(cfg.memory.window)
+        self.session = Session(cfg, embedder, extract, shown)
+        self.transcript = Transcript(cfg.memory.window)
         self.completions: list[Completion] = []
 
     def context(
@@ -90,18 +91,22 @@ def _chooser(cfg, inputs, ctx, symbols, embedder, lm):
 def run(cfg, inputs, outputs, ctx):
     questions = answered(inputs["questions"], cfg.dataset.split, cfg.dataset.answered)
     of_session = sessions(questions, inputs["passages"])
-    count, book = lm_counter(cfg.lm.model, ctx.cache), [inputs[name] for name in ("entities", "relations", "edges")]
+    count = lm_counter(cfg.lm.model, ctx.cache)
+    book = [inputs[name] for name in ("entities", "relations", "edges")]
     write, edges = session_material(cfg.assembly.form, count, *book)
     shown = shown_as(book[0], inputs["aliases"])
-    blocks, triples = _blocks(cfg, inputs, ctx, edges), triples_of(inputs["triples"])
-    symbols, embedder = question_symbols(inputs["triples"], questions), Embedder(cfg.embedder, ctx.cache, ctx.log)
-    generate, extract = generator(cfg, ctx), text_extractor(cfg.extractor, ctx)
+    blocks = _blocks(cfg, inputs, ctx, edges)
+    triples = triples_of(inputs["triples"])
+    symbols = question_symbols(inputs["triples"], questions)
+    embedder = Embedder(cfg.embedder, ctx.cache, ctx.log)
+    generate = generator(cfg, ctx)
+    extract = text_extractor(cfg.extractor, ctx)
     lm = generate.lm if cfg.answer.backend == "lm" else load_reader(cfg.lm, ctx.cache, ctx.device)
     choose, rows, exchanges, supports = _chooser(cfg, inputs, ctx, symbols, embedder, lm), [], [], []
     completions: list[Completion] = []
-    parts = of_session.join(questions.select("question_id", "text"), on="question_id", maintain_order="left")
-    parts = parts.partition_by("session_id", maintain_order=True)
-    for part in ctx.progress(parts, len(parts), "sessions"):
+    placed = of_session.join(questions.select("question_id", "text"), on="question_id", maintain_order="left")
+    by_session = placed.partition_by("session_id", maintain_order=True)
+    for part in ctx.progress(by_session, len(by_session), "sessions"):
         reader = _Reader(cfg, embedder, generate, extract, choose, write, shown)
         for qid, text in part.select("question_id", "text").iter_rows():
             query = Query(text, as_shown(triples.get(qid, ()), shown))
@@ -116,7 +121,7 @@ def run(cfg, inputs, outputs, ctx):
     ctx.note_counts(losses(completions, cfg.answer, "answer"))
     outputs["contexts"] = TABLES["contexts"].frame(rows)
     outputs["memories"], outputs["session_edges"] = memories(exchanges, supports, of_session, book)
-    return {"questions": questions.height, "sessions": len(parts), "rows": len(rows)}
+    return {"questions": questions.height, "sessions": len(by_session), "rows": len(rows)}
 
 
 main(run, globals().get("snakemake"))

@@ -78,11 +78,13 @@ def _figures(step: Step, place: str, sent: int, alone: int, first: int) -> dict[
 
 def run(cfg, inputs, outputs, ctx):
     questions, passages = inputs["questions"], inputs["passages"]
-    gold, count = gold_of(questions, inputs["evidence"], passages), lm_counter(cfg.lm.model, ctx.cache)
-    blocks, questions = _blocks(cfg, inputs, ctx), of_split(questions, cfg.dataset.split)
+    gold = gold_of(questions, inputs["evidence"], passages)
+    count = lm_counter(cfg.lm.model, ctx.cache)
+    blocks = _blocks(cfg, inputs, ctx)
+    questions = of_split(questions, cfg.dataset.split)
     texts, rows, replayed = dict(questions.select("question_id", "text").iter_rows()), [], 0
-    parts = sessions(questions, passages).partition_by("session_id", maintain_order=True)
-    for part in ctx.progress(parts, len(parts), "sessions"):
+    by_session = sessions(questions, passages).partition_by("session_id", maintain_order=True)
+    for part in ctx.progress(by_session, len(by_session), "sessions"):
         if part.height < 2:  # no earlier question to remember
             continue
         replayed, first = replayed + 1, 0

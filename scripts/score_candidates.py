@@ -14,8 +14,8 @@ def run(cfg, inputs, outputs, ctx):
     questions = questions.join(pool, on="question_id", how="semi", maintain_order="left")
     passages = with_preceding(inputs["passages"], cfg.ecs.before)
     lm = load(cfg.lm, ctx.cache, ctx.device)
-    parts = statistics(lm, questions, passages, cfg.ecs, pool, cfg.ecs.probes, ctx.cache, ctx.log)
-    outputs["statistics"] = table = pl.concat([statistics_frame([]), *parts])
+    frames = statistics(lm, questions, passages, cfg.ecs, pool, cfg.ecs.probes, ctx.cache, ctx.log)
+    outputs["statistics"] = table = pl.concat([statistics_frame([]), *frames])
     cut = int(table["cut"].sum())
     if cut:
         ctx.warn(f"{cut} tokens of context did not fit the window of {cfg.lm.window} and were cut")

@@ -46,7 +46,8 @@ def _best_first(cfg, inputs, lm, counts: Counter):
         if (rows := candidates.get((qid,))) is None:
             return {"greedy": [], "greedy@tau": []}
         fixed = standardised(rows.select(names).to_numpy(), np.array([0])) @ weights
-        weight, question = cfg.ecs.grow_by.get("pmi_q", 0.0), Question(qid, text)
+        weight = cfg.ecs.grow_by.get("pmi_q", 0.0)
+        question = Question(qid, text)
         growth = Growth(lm, cfg.ecs, question, _passages(rows), fixed, rows["pmi_q"].to_numpy(), weight)
         selected = {
             "greedy": growth.select(k),
@@ -76,7 +77,8 @@ def _in_order(cfg, inputs, lm, questions: pl.DataFrame, counts: Counter):
             aware = sees_answer(spec)
             if aware and not answer:
                 continue
-            passages, question = of_question(scorable(inputs["pool"], aware), qid), Question(qid, text, answer)
+            passages = of_question(scorable(inputs["pool"], aware), qid)
+            question = Question(qid, text, answer)
             arrivals = Arrivals(lm, cfg.ecs, question, passages, spec)
             null = arrivals.quantile(of_question(drawn, qid), cfg.ecs.percentile)
             for at, tau in {"fixed": cfg.ecs.threshold, "null": null}.items():

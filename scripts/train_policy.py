@@ -13,19 +13,17 @@ from secateur.stage.contract import main
 
 def run(cfg, inputs, outputs, ctx):
     configurations, policy = listed(inputs["preferences"]["configuration"]), cfg.policy
-    parts = {
+    by_split = {
         split: measured(inputs["preferences"], inputs["features"], split, configurations) for split in ("train", "dev")
     }
-    training = parts["train"]
+    training = by_split["train"]
     scale = accuracy_range(training.terms, policy)
     standard = fit_standard(training.x, training.names)
-    utilities = {split: weigh(part.terms, policy, scale, cfg.lm.seconds).value for split, part in parts.items()}
+    utilities = {split: weigh(part.terms, policy, scale, cfg.lm.seconds).value for split, part in by_split.items()}
     examples = []
-    for split, part in parts.items():
-        x, pairs = (
-            standardise(part.x, standard, part.terms.questions),
-            preference_pairs(utilities[split], policy.margin),
-        )
+    for split, part in by_split.items():
+        x = standardise(part.x, standard, part.terms.questions)
+        pairs = preference_pairs(utilities[split], policy.margin)
         examples.append(Examples(x, utilities[split], pairs))
     network, curves = train(*examples, configurations, policy, ctx.cache / "policies")
     model = inputs["preferences"]["model"][0]

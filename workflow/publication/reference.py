@@ -19,9 +19,9 @@ __all__ = ["pages", "site_pages"]
 PICTURED, SHOWN = "second_look", ("secateur",)  # experiment and systems of the README's picture
 
 
-def _page(title: str, *parts: str) -> str:
-    """A page of parts; empty parts are left out."""
-    return "\n\n".join(part for part in (f"# {title}", *parts) if part) + "\n"
+def _page(title: str, *blocks: str) -> str:
+    """A page of blocks of Markdown; empty ones are left out."""
+    return "\n\n".join(block for block in (f"# {title}", *blocks) if block) + "\n"
 
 
 def _table(heads: str, rows: Iterable[tuple[str, ...]]) -> str:
@@ -65,16 +65,16 @@ def _range(low: float | None, high: float | None) -> str:
 
 def configuration(conf: Path) -> str:
     """The page of configuration keys: a table for each group of `conf`."""
-    parts = ["A group is a folder of `conf/`, an option a file or `derived` in one. Overrides: `group.key=value`."]
+    blocks = ["A group is a folder of `conf/`, an option a file or `derived` in one. Overrides: `group.key=value`."]
     for group, cls in GROUPS.items():
         options = f"Options: {_quoted(names(conf, group))}."
-        parts += [f"## {group}", cls.__doc__ or "", options, _settings(cls, "key", f"{group}.")]
-    return _page("Configuration", *parts)
+        blocks += [f"## {group}", cls.__doc__ or "", options, _settings(cls, "key", f"{group}.")]
+    return _page("Configuration", *blocks)
 
 
 def plug_ins() -> str:
     """The page of plug-ins: each with its settings, by family."""
-    parts = [
+    blocks = [
         "A plug-in is a file in its family's folder and has the file's name. A dotted name, `mypackage.ranker`, is a module "
         "of yours on `PYTHONPATH`. A plug-in defines a frozen dataclass `Settings`, each field declared with "
         "`secateur.core.fields.key`, and the functions that its family needs."
@@ -82,12 +82,12 @@ def plug_ins() -> str:
     for family, spec in plugins.FAMILIES.items():
         if modules := {name: plugins.load(family, name) for name in plugins.names(family)}:
             needs = _quoted(spec.needs)
-            parts += [f"## {family}", f"In `{spec.package}`; besides `Settings` a plug-in defines {needs}."]
+            blocks += [f"## {family}", f"In `{spec.package}`; besides `Settings` a plug-in defines {needs}."]
             for name, module in modules.items():
                 shown = _figure(module.FIGURE) if family == "metric" else ""
-                parts += [f"### {family} {name}", (module.__doc__ or "").strip(), shown]
-                parts.append(_settings(module.Settings, "setting"))
-    return _page("Plug-ins", *parts)
+                blocks += [f"### {family} {name}", (module.__doc__ or "").strip(), shown]
+                blocks.append(_settings(module.Settings, "setting"))
+    return _page("Plug-ins", *blocks)
 
 
 def _figure(figure: Any) -> str:
@@ -99,7 +99,7 @@ def _figure(figure: Any) -> str:
 
 def tables() -> str:
     """The page of tables: key, checks and columns of each."""
-    parts = ["Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/core/tables`)."]
+    blocks = ["Parquet, zstd, sorted by key, checked at every write and read (`workflow/secateur/core/tables`)."]
     for table in TABLES.values():
         about = f"{table.doc} Version {table.version}; written by {table.writer}; key {_quoted(table.key) or 'none'}."
         checks = f"Checks: {'; '.join(table.checks)}." if table.checks else ""
@@ -107,8 +107,8 @@ def tables() -> str:
             (f"`{n}`", "vector, packed" if c.type == VECTOR else str(c.type), "yes" if c.nullable else "", c.doc)
             for n, c in table.columns.items()
         )
-        parts += [f"## {table.name}", about, checks, _table("column, type, null, meaning", columns)]
-    return _page("Tables", *parts)
+        blocks += [f"## {table.name}", about, checks, _table("column, type, null, meaning", columns)]
+    return _page("Tables", *blocks)
 
 
 def experiments(conf: Path) -> str:

@@ -8,10 +8,10 @@ def asked(options):
 
 def sets_of(wildcards):
     """The options of the data set itself, then of those of `rankers.fitted_on` with another text and other questions."""
-    own, count = layout.options_of(wildcards), unlimited(wildcards.dataset)[1]
+    base, count = layout.options_of(wildcards), unlimited(wildcards.dataset)[1]
     names = [name + (f"@{count}" if count else "") for name in option("rankers", wildcards.rankers).fitted_on]
-    others = [own | {"dataset": name, "corpus": option("dataset", name).corpus} for name in names]
-    return [own, *(other for other in others if other["corpus"] != own["corpus"] and asked(other) != asked(own))]
+    others = [base | {"dataset": name, "corpus": option("dataset", name).corpus} for name in names]
+    return [base, *(other for other in others if other["corpus"] != base["corpus"] and asked(other) != asked(base))]
 
 
 def of_sets(path):

@@ -31,6 +31,6 @@ def reranker_lm(wildcards):
 def reranker_options(wildcards):
     """The reranker's option of conf/lm as plain data; of one that reads names, how names are told."""
     if names := option("reranker", wildcards.reranker).spec.get("names"):
-        told = option("consolidation", names)
-        return {name: getattr(told, name) for name in ("joins", "skipped", "longest")}
+        naming = option("consolidation", names)
+        return {name: getattr(naming, name) for name in ("joins", "skipped", "longest")}
     return model_options(reranker_lm(wildcards))

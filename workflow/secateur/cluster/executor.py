@@ -68,10 +68,10 @@ def patch() -> None:
 
 def refuse_untried(package: str) -> None:
     """Raise SecateurError for a version whose members may be others than those that are replaced here."""
-    found, tried = version(package), TRIED[package]
-    if not found.startswith(tried):
+    installed, tried = version(package), TRIED[package]
+    if not installed.startswith(tried):
         raise SecateurError(
-            f"{package} {found}: tried with {tried}*, whose members are replaced (docs/cluster.md). Fix: pip install "
+            f"{package} {installed}: tried with {tried}*, whose members are replaced (docs/cluster.md). Fix: pip install "
             f"'{package}=={tried}*'"
         )
 
@@ -79,13 +79,13 @@ def refuse_untried(package: str) -> None:
 def _tried_and_by_scripts(original: Callable) -> Callable:
     """Refuses a plugin that was not tried, and hands commands to sbatch as scripts, not as arguments."""
 
-    def __post_init__(self: Any, *rest: Any) -> None:
+    def __post_init__(self: Any, *arguments: Any) -> None:
         try:
             refuse_untried(PLUGIN)
         except SecateurError as error:
             raise WorkflowError(str(error)) from None  # which Snakemake prints without a traceback
         self.workflow.executor_settings.pass_command_as_script = True
-        original(self, *rest)
+        original(self, *arguments)
 
     return __post_init__
 
@@ -93,10 +93,10 @@ def _tried_and_by_scripts(original: Callable) -> Callable:
 def _interrupted_by_hangup(original: Callable) -> Callable:
     """A closed terminal ends a run as Ctrl-C does: it cancels its jobs and unlocks."""
 
-    def __post_init__(self: Any, *rest: Any) -> None:
+    def __post_init__(self: Any, *arguments: Any) -> None:
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # not under nohup
             signal.signal(signal.SIGHUP, signal.default_int_handler)
-        original(self, *rest)
+        original(self, *arguments)
 
     return __post_init__
 
@@ -104,8 +104,8 @@ def _interrupted_by_hangup(original: Callable) -> Callable:
 def _with_patience(original: Callable) -> Callable:
     """Submits by cluster.submit, which repeats sbatch."""
 
-    def get_submit_command(*rest: Any, **named: Any) -> str:
-        command = original(*rest, **named)
+    def get_submit_command(*arguments: Any, **named: Any) -> str:
+        command = original(*arguments, **named)
         return command.replace("sbatch ", f"{shlex.quote(sys.executable)} -m secateur.cluster.submit ", 1)
 
     return get_submit_command
@@ -162,11 +162,11 @@ def _in_one_snakemake(original: Callable) -> Callable:
 
 async def check_active_jobs(self: Any, active_jobs: list[Any]) -> AsyncIterator[Any]:
     """Reports the jobs that have ended, and yields the others. If SLURM does not answer, all are active."""
-    known = await states(self.run_uuid, [info.external_jobid for info in active_jobs]) if active_jobs else {}
-    if known is None:
+    job_states = await states(self.run_uuid, [info.external_jobid for info in active_jobs]) if active_jobs else {}
+    if job_states is None:
         self.logger.warning("SLURM answers neither squeue nor sacct; the next poll asks again")
     for info in active_jobs:
-        state = "PENDING" if known is None else known.get(info.external_jobid)
+        state = "PENDING" if job_states is None else job_states.get(info.external_jobid)
         _unseen[info.external_jobid] += 1
         if state is not None:
             del _unseen[info.external_jobid]

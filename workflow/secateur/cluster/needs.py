@@ -43,10 +43,10 @@ def needs_gpu(params: Mapping[str, Any]) -> bool:
 
 def _models(params: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The options of the language models that a job reads: its reader, its reranker's model, its judges'."""
-    own = {key.removeprefix("lm."): value for key, value in params.items() if key.startswith("lm.")}
+    reader = {key.removeprefix("lm."): value for key, value in params.items() if key.startswith("lm.")}
     others = (params.get("extra.model"), params.get("extra.judge_model"))
     return [
-        model for model in (own, *others) if model and "backend" in model
+        model for model in (reader, *others) if model and "backend" in model
     ]  # without one, the tokenizer alone is read
 
 

@@ -21,7 +21,7 @@ def rules_of(folder: Path) -> tuple[str, ...]:
 def parse(texts: Iterable[str], rules: Iterable[str]) -> dict[str, dict[str, str]]:
     """{rule: {name: expression}} of `RULE.NAME=VALUE` texts. Raises SecateurError for another form or an unknown rule."""
     resources: dict[str, dict[str, str]] = {}
-    known = tuple(rules)
+    names = tuple(rules)
     for text in texts:
         match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", text)
         if match is None:
@@ -30,8 +30,8 @@ def parse(texts: Iterable[str], rules: Iterable[str]) -> dict[str, dict[str, str
                 "Fix: --config 'resources=[rank_passages.mem_mb=16000]'"
             )
         rule, name, value = match.groups()
-        if rule not in known:
-            raise SecateurError(f"resources: {text!r}: no rule {rule!r}{nearest(rule, known)}")
+        if rule not in names:
+            raise SecateurError(f"resources: {text!r}: no rule {rule!r}{nearest(rule, names)}")
         resources.setdefault(rule, {})[name] = value
     return resources
 

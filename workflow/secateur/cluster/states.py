@@ -51,13 +51,13 @@ async def states(run: str, jobs: Iterable[str], ask: Ask = ask) -> dict[str, str
     """
     wanted = set(jobs)
     queue = await ask([*SQUEUE, f"--name={run}"])
-    known = {job: state for job, state in _read(queue or "").items() if job in wanted}
-    absent = sorted(wanted - set(known))
+    job_states = {job: state for job, state in _read(queue or "").items() if job in wanted}
+    absent = sorted(wanted - set(job_states))
     account = await ask([*SACCT, "--format=JobID,State", f"--jobs={','.join(absent)}"]) if absent else ""
     if queue is None and account is None:
         return None
-    known |= {job: state for job, state in _read(account or "").items() if job in wanted and state not in ACTIVE}
-    return known if queue is not None else dict.fromkeys(wanted, "PENDING") | known
+    job_states |= {job: state for job, state in _read(account or "").items() if job in wanted and state not in ACTIVE}
+    return job_states if queue is not None else dict.fromkeys(wanted, "PENDING") | job_states
 
 
 async def reason(job: str, state: str, mem_mb: int, ask: Ask = ask) -> str:

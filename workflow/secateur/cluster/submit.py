@@ -96,7 +96,7 @@ def submit(
     the job, by its unique comment: a second one would write the same files.
     """
     arguments, comment = _marked(arguments)
-    waited, pause, told = 0.0, FIRST, False
+    waited, pause, logged = 0.0, FIRST, False
     while True:
         done = run(["sbatch", *arguments])
         longest = patience_with(done.stderr) if done.returncode else 0.0
@@ -111,10 +111,10 @@ def submit(
             return done
         if is_away:
             _log(f"{refusal}; the next try is in {pause:.0f} s")
-        elif not told:
+        elif not logged:
             limit = refusal.splitlines()[0].removeprefix("sbatch: error: ")
             _log(f"SLURM: {limit}. The next job waits until others end, for {longest / 60:.0f} minutes at most")
-            told = True
+            logged = True
         sleep(pause)
         waited, pause = waited + pause, min(2 * pause, LONGEST)
         if job := _accepted(comment, run):

@@ -50,31 +50,31 @@ def check(
 ) -> None:
     """Say what a folder of your own holds, what it lacks, and what is English only. Exit code 2 for what is invalid."""
     folder = at_work(folder, workspace)
-    own = read_folder(folder)
+    data = read_folder(folder)
     if ids:
         print(
-            *(f"{passage}\t{text[:CUT]!r}" for passage, text in own.passages.select("passage_id", "text").rows()),
+            *(f"{passage}\t{text[:CUT]!r}" for passage, text in data.passages.select("passage_id", "text").rows()),
             sep="\n",
         )
         return
-    print(f"{folder}: {own.form}")
-    print(*(f"  {head:10} {text}" for head, text in _about(own)), sep="\n")
-    if own.form != "texts" and (others := text_files(folder)):
-        print(f"  not read   {', '.join([*others][:5])}: documents beside {own.form}")
+    print(f"{folder}: {data.form}")
+    print(*(f"  {head:10} {text}" for head, text in _about(data)), sep="\n")
+    if data.form != "texts" and (others := text_files(folder)):
+        print(f"  not read   {', '.join([*others][:5])}: documents beside {data.form}")
     print(f"Next: secateur evaluate {shlex.quote(str(folder))}")
 
 
-def _about(own: Own) -> Iterator[tuple[str, str]]:
+def _about(data: Own) -> Iterator[tuple[str, str]]:
     """(head, text) of what a folder holds."""
-    passages, questions, evidence = own.passages, own.questions.questions, own.questions.evidence
+    passages, questions, evidence = data.passages, data.questions.questions, data.questions.evidence
     groups = passages["group_id"].n_unique()
     in_groups = f", {groups} groups" if groups > 1 else ""
     yield "passages", f"{passages.height:,} in {passages['doc_id'].n_unique():,} documents{in_groups}"
     resolved = evidence.filter(pl.col("passage_id").is_not_null())
-    held = resolved["question_id"].n_unique()
+    with_evidence = resolved["question_id"].n_unique()
     answers = questions.height - questions["answer"].null_count()
-    yield "questions", f"{questions.height:,}: {held:,} with evidence, {answers:,} with an answer"
-    if unknown := _unknown(own):
+    yield "questions", f"{questions.height:,}: {with_evidence:,} with evidence, {answers:,} with an answer"
+    if unknown := _unknown(data):
         yield "evidence", f"{unknown:,} ids name no passage of their question's group, and are left out"
     if lost := evidence.height - resolved.height:
         share = f"{lost:,} of {evidence.height:,} entries"
@@ -82,8 +82,8 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         quoted = evidence.filter(pl.col("passage_id").is_null()).head(NAMED).select("question_id", "text").iter_rows()
         yield from (("", f"{question}: {text[:CUT]!r}") for question, text in quoted)
     drafted = "all questions: one unit, so no intervals and no verdict"
-    yield ("drafted", drafted) if are_drafted(questions) else ("units", _units(own))
-    if gained := measured_by_answers(own):
+    yield ("drafted", drafted) if are_drafted(questions) else ("units", _units(data))
+    if gained := measured_by_answers(data):
         yield "measured", gained
     documents = passages.group_by("doc_id").agg("text")["text"].to_list()
     foreign = sum(bool(english_only(texts)) for texts in documents)
@@ -92,33 +92,33 @@ def _about(own: Own) -> Iterator[tuple[str, str]]:
         share = f"{foreign:,} of {len(documents):,} documents"
         yield "English", f"{share} seem not to be (docs/methods.md, What is English here)"
     yield from warnings
-    counts = own.counts | own.questions.counts
+    counts = data.counts | data.questions.counts
     if noted := [f"{name}: {count}" for name, count in counts.items() if count and name not in SIZES]:
         yield "counted", ", ".join(noted)
-    if unread := unreadable(own, option(CONF, "experiment", FORMS[own.form][1]).systems):
+    if unread := unreadable(data, option(CONF, "experiment", FORMS[data.form][1]).systems):
         yield "left out", f"{', '.join(unread)}, unless `--set system.extractor=llm` reads the texts"
 
 
-def _units(own: Own) -> str:
+def _units(data: Own) -> str:
     """How many units are resampled, of which kind, and what a verdict lacks."""
-    settings, asked = option(CONF, "eval", "default"), own.questions.questions
-    if own.has_evidence:
-        asked = asked.join(own.questions.evidence.drop_nulls("passage_id"), on="question_id", how="semi")
-    units = units_of(asked, own.questions.evidence, max(settings.min_clusters, settings.min_units))
+    settings, asked = option(CONF, "eval", "default"), data.questions.questions
+    if data.has_evidence:
+        asked = asked.join(data.questions.evidence.drop_nulls("passage_id"), on="question_id", how="semi")
+    units = units_of(asked, data.questions.evidence, max(settings.min_clusters, settings.min_units))
     n, count = units.table["first"].n_unique(), units.table["cluster_id"].n_unique()
-    noun = "questions with evidence" if own.has_evidence else "questions"
+    noun = "questions with evidence" if data.has_evidence else "questions"
     enough = missing_data(n, count, settings.min_units, noun) or "enough for a verdict"
     equal = f"; {asked.height - n} questions repeat another" if n < asked.height else ""
-    what = "conversations" if own.form == "dialogues" else "documents"
+    what = "conversations" if data.form == "dialogues" else "documents"
     if not units.missing:
         return f"{count:,} {what}, which are resampled whole: {enough}{equal}"
     more = f"; a verdict about {what} needs {units.missing} more, with questions" if units.documents else ""
     return f"{count:,} questions, since {units.documents} {what} have questions with evidence: {enough}{more}{equal}"
 
 
-def _unknown(own: Own) -> int:
+def _unknown(data: Own) -> int:
     """The number of evidence ids that are of no passage; quotations that resolve to none have a row."""
-    return own.questions.counts["evidence_unresolved"] - own.questions.evidence["passage_id"].null_count()
+    return data.questions.counts["evidence_unresolved"] - data.questions.evidence["passage_id"].null_count()
 
 
 def measured_by_answers(own: Own) -> str:

@@ -61,12 +61,13 @@ def checks() -> Iterator[Check]:
 def checks_of(experiment: str, overrides: tuple[str, ...]) -> Iterator[Check]:
     """What this machine lacks of an experiment: models, a GPU, keys, endpoints, files, packages of other systems."""
     conf = Path("conf")
-    planned, prices = variants(conf, experiment, overrides), load_prices(conf)
+    planned = variants(conf, experiment, overrides)
+    prices = load_prices(conf)
     wanted = needs(conf, planned, Data(conf, overrides), prices, overrides)
     for name, address in wanted.models.items():
         yield _weights(name, address)
-        if (known := prices.weights.get(address)) and name.startswith("lm."):
-            yield _gpu(name, known["gpu_gb"])
+        if (weights := prices.weights.get(address)) and name.startswith("lm."):
+            yield _gpu(name, weights["gpu_gb"])
     if remote := [url for url in wanted.endpoints if not _is_local(url)]:
         keyed = any(os.environ.get(name) for name in KEYS)
         fix = "" if keyed else f". Fix: export {' or '.join(KEYS)}"
@@ -102,9 +103,9 @@ def _admitted(address: str) -> str:
     cache = Path(os.environ.get("SECATEUR_CACHE", ".cache"))
     notes = [*cache.glob("checked/*"), *cache.glob("embeddings/*/agrees.json")]
     read = (json.loads(note.read_text(encoding="utf-8")) for note in notes if note.read_text().startswith("{"))
-    found = next((one for one in read if one.pop("model") == address), {})
+    admitted = next((record for record in read if record.pop("model") == address), {})
     return "".join(
-        f"; {key.replace('_', ' ')} {value}" for key, value in found.items() if value not in (None, [], ["", ""])
+        f"; {key.replace('_', ' ')} {value}" for key, value in admitted.items() if value not in (None, [], ["", ""])
     )
 
 
@@ -125,9 +126,9 @@ def _is_local(url: str) -> bool:
 
 def _endpoint(url: str) -> Check:
     """Whether a server listens at a local address."""
-    parts = urlsplit(url)
+    address = urlsplit(url)
     try:
-        with socket.create_connection((parts.hostname, parts.port or 80), timeout=1):
+        with socket.create_connection((address.hostname, address.port or 80), timeout=1):
             return "endpoint", True, f"{url}: a server listens"
     except OSError as error:
         text = f"{url}: no server ({error.strerror or error}). Fix: start it, or set its option's url"
@@ -194,10 +195,10 @@ def _works_on_gpu() -> Check:
         return "gpu", True, f"{name}; {text}"
     index = faiss.index_cpu_to_all_gpus(faiss.IndexFlatIP(64))
     index.add(vectors.numpy())
-    found = (index.search(vectors[:50].numpy(), 1)[1].ravel() == range(50)).all()
+    is_exact = (index.search(vectors[:50].numpy(), 1)[1].ravel() == range(50)).all()
     kmeans = faiss.Kmeans(64, 8, niter=5, seed=1, gpu=True)
     kmeans.train(vectors.numpy())
-    return "gpu", bool(found) and kmeans.centroids.shape == (8, 64), f"{name}; faiss searches and clusters on it"
+    return "gpu", bool(is_exact) and kmeans.centroids.shape == (8, 64), f"{name}; faiss searches and clusters on it"
 
 
 def _mirror() -> Check:

@@ -45,7 +45,7 @@ def questions(
     folder = at_work(folder, workspace)
     form, passages = read_passages(folder)
     path = as_given(to) if to else folder / "questions.jsonl"
-    if taken := [one for one in (path, path.with_name(f"{path.name}.gz")) if os.path.lexists(one)]:
+    if taken := [file for file in (path, path.with_name(f"{path.name}.gz")) if os.path.lexists(file)]:
         raise SecateurError(f"{taken[0]} exists, and is not written over. Fix: --to FILE")
     if passages["speaker"].null_count() < passages.height or form == "BEIR":
         raise SecateurError(
@@ -55,8 +55,8 @@ def questions(
     if foreign := seems_foreign(passages["text"].to_list(), FOREIGN):
         print(f"{folder}: {foreign}; sentences are read as English")
     names = option(CONF, "consolidation", "default")
-    made = drafts(passages, n, frozenset(names.joins), frozenset(names.skipped))
-    if not made:
+    drafted = drafts(passages, n, frozenset(names.joins), frozenset(names.skipped))
+    if not drafted:
         raise SecateurError(
             f"{folder}: no sentence begins with a name and says, in English, something of another name that no other says, "
             "so nothing is drafted. Fix: write questions of your own"
@@ -70,12 +70,12 @@ def questions(
             answer=option(CONF, "answer", reword, changed), lm=option(CONF, "lm", "smollm2", changed)
         )
         texts = dict(passages.select("passage_id", "text").iter_rows())
-        made, kept = reworded(made, generator(asked, context()), texts, asked.answer)
-        print(f"{kept} of {len(made)} replies were no question, or named the answer: their drafts stay as they are")
-    lines = (json.dumps(one.row(number), ensure_ascii=False) for number, one in enumerate(made, 1))
+        drafted, kept = reworded(drafted, generator(asked, context()), texts, asked.answer)
+        print(f"{kept} of {len(drafted)} replies were no question, or named the answer: their drafts stay as they are")
+    lines = (json.dumps(draft.row(number), ensure_ascii=False) for number, draft in enumerate(drafted, 1))
     write_text(path, "".join(f"{line}\n" for line in lines))
-    two = sum(len(one.evidence) > 1 for one in made)
-    print(f"{path}: {len(made)} questions drafted, {two} of them over two passages")
+    two = sum(len(draft.evidence) > 1 for draft in drafted)
+    print(f"{path}: {len(drafted)} questions drafted, {two} of them over two passages")
     print(
         "Edit it: drop what nobody would ask, write what people do ask. A question without its `type` is yours; then drafts are left out."
     )
@@ -90,13 +90,13 @@ def reworded(made: Sequence[Draft], model, texts: Mapping[str, str], cfg) -> tup
     from secateur.answers.ask import fitted, losses
 
     prompts = []
-    for one in made:
-        rows = [f"{texts[passage]}\n" for passage in one.evidence]
-        prompts.append(fitted(REWORD.format(answer=one.answer), model, one.text, one.text, rows)[0])
-    found, replies = [], model(prompts)
+    for draft in made:
+        rows = [f"{texts[passage]}\n" for passage in draft.evidence]
+        prompts.append(fitted(REWORD.format(answer=draft.answer), model, draft.text, draft.text, rows)[0])
+    results, replies = [], model(prompts)
     losses(replies, cfg, "answer")
-    for one, reply in zip(made, replies, strict=True):
+    for draft, reply in zip(made, replies, strict=True):
         text = reply.text.strip()
-        is_of_use = text.endswith("?") and "\n" not in text and canonical(one.answer) not in canonical(text)
-        found.append(replace(one, text=text) if is_of_use else one)
-    return found, sum(new is old for new, old in zip(found, made, strict=True))
+        is_of_use = text.endswith("?") and "\n" not in text and canonical(draft.answer) not in canonical(text)
+        results.append(replace(draft, text=text) if is_of_use else draft)
+    return results, sum(new is old for new, old in zip(results, made, strict=True))

@@ -72,8 +72,8 @@ def evaluate(
     """Run the systems of an experiment, and yours, on a folder of your own, then print the results."""
     needs("snakemake")  # before anything is written
     folder = at_work(folder, workspace)
-    given = {"ranker": ranker, "run": ranking, "contexts": contexts}
-    name = experiment_of(folder, name, given, experiment, tuple(changed or ()))
+    user_files = {"ranker": ranker, "run": ranking, "contexts": contexts}
+    name = experiment_of(folder, name, user_files, experiment, tuple(changed or ()))
     limited = f"{name}@{limit}" if limit else name
     print(f"experiment {limited}: conf/experiment/{name}.yaml\n")
     run(limited, profile, cores, changed, None, plain)
@@ -96,17 +96,17 @@ def experiment_of(
     the run, which may name another extractor. Raises SecateurError for what is invalid; then nothing is written.
     """
     base_set = _base_set(base) if base else None  # an experiment with data of its own lends its systems alone
-    own = read_folder(folder, option(CONF, "dataset", base_set, rooted(folder)).format if base_set else None)
-    dataset, experiment = FORMS[own.form]
+    data = read_folder(folder, option(CONF, "dataset", base_set, rooted(folder)).format if base_set else None)
+    dataset, experiment = FORMS[data.form]
     dataset, experiment, lent = base_set or dataset, base if base_set else experiment, base or experiment
     name = _checked(name) if name else _default_name(folder)
     scope = partial(_scoped, name, _slug(folder.name))
-    files = dict(_systems(given or {}, own.form == "dialogues", scope))
+    files = dict(_systems(given or {}, data.form == "dialogues", scope))
     ours = option(CONF, "experiment", lent).systems
-    unread = unreadable(own, ours, overrides)
-    systems = [name for name in ours if name not in unread]
+    unread = unreadable(data, ours, overrides)
+    systems = [system for system in ours if system not in unread]
     systems += [path.stem for path in files if path.parent.name == "system"]
-    gained = measured_by_answers(own)
+    gained = measured_by_answers(data)
     chosen = option(CONF, "experiment", experiment, overrides).options.get("all", {}).get("assembly")
     assembly = chosen or option(CONF, "system", "bm25", overrides).assembly
     sent = option(CONF, "assembly", assembly, overrides).budget
@@ -115,10 +115,10 @@ def experiment_of(
     keys = {"title": name, "datasets": [name], "systems": list(dict.fromkeys(systems))} | (
         {"gains": True} if gained else {}
     )
-    files |= {CONF / f"experiment/{name}.yaml": _option(experiment, f"{own.form} of {folder.name}", keys)}
+    files |= {CONF / f"experiment/{name}.yaml": _option(experiment, f"{data.form} of {folder.name}", keys)}
     for path, text in files.items():
         _check_free(path, text)
-    reference = reference_of(own.questions.questions, own.passages)
+    reference = reference_of(data.questions.questions, data.passages)
     for _, path in _named("contexts", (given or {}).get("contexts") or ()):
         read_contexts(path, reference, lambda _: None)  # the stage warns
     for path, text in files.items():
@@ -172,13 +172,13 @@ def _option(base: str | None, about: str, keys: dict) -> str:
     return "\n".join([HEAD, f"# {about}", *inherited, *lines]) + "\n"
 
 
-def _systems(given: dict[str, Files], turns: bool, scope: Scope) -> Iterator[tuple[Path, str | Path]]:
+def _systems(user_files: dict[str, Files], turns: bool, scope: Scope) -> Iterator[tuple[Path, str | Path]]:
     """(file, its text, or what it links to) of the options of the user's systems.
 
     turns: whether turns are ranked; scope: (name, file) -> the name that a system without a given one gets.
     """
     seen: dict[str, Path] = {}
-    for kind, texts in given.items():
+    for kind, texts in user_files.items():
         for name, path in _named(kind, texts or (), scope):
             if name in seen:
                 fix = f"Fix: --{kind} OTHER={path}"
@@ -264,10 +264,10 @@ def _check_free(path: Path, text: str | Path) -> None:
     if is_other:
         home = option_files.place(CONF, "peer" if peer else path.parent.name, path.stem)
         taken = f"{home}.yaml: {path.stem}" if derived or peer else path
-        own = path.is_symlink() or (path.is_file() and path.read_text(encoding="utf-8").startswith(HEAD))
-        of = "an earlier call wrote it for another file" if own else "`secateur evaluate` did not write it"
+        is_ours = path.is_symlink() or (path.is_file() and path.read_text(encoding="utf-8").startswith(HEAD))
+        of = "an earlier call wrote it for another file" if is_ours else "`secateur evaluate` did not write it"
         fix = "--name OTHER" if path.parent.name in ("dataset", "experiment") else "NAME=FILE with another name"
-        raise SecateurError(f"{taken} exists: {of}. Fix: {fix}{', or remove it' * own}")
+        raise SecateurError(f"{taken} exists: {of}. Fix: {fix}{', or remove it' * is_ours}")
 
 
 def _folder_line(text: str) -> str:

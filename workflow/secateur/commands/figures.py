@@ -80,11 +80,11 @@ def _pivoted(
     metrics, comparisons = (table_of(experiment, name) for name in ("metrics", "comparisons"))
     config = settings(Path(), experiment)
     families, about = config["extra.plan"]["families"], (config["eval.min_units"], config["eval.claim"])
-    made = pivot(metrics, comparisons, families, *about, dataset=dataset, metric=metric, order=order, baseline=baseline)
+    grid = pivot(metrics, comparisons, families, *about, dataset=dataset, metric=metric, order=order, baseline=baseline)
     if form == "json":
-        return json.dumps([dict(zip(made.heads, line, strict=True)) for line in made.texts()], ensure_ascii=False)
-    written = {"text": tables.plain, "csv": tables.csv, "md": tables.markdown, "latex": tables.floated}[form](made)
-    return f"{made.caption}\n\n{written}" if form in ("text", "md") else written
+        return json.dumps([dict(zip(grid.heads, line, strict=True)) for line in grid.texts()], ensure_ascii=False)
+    written = {"text": tables.plain, "csv": tables.csv, "md": tables.markdown, "latex": tables.floated}[form](grid)
+    return f"{grid.caption}\n\n{written}" if form in ("text", "md") else written
 
 
 def _matching(frame: pl.DataFrame, column: str, wanted: str) -> pl.Expr:
@@ -132,10 +132,10 @@ def summary(experiment: Experiment) -> None:
             if len(drawn.rows) > SHOWN:
                 print(f"  and {len(drawn.rows) - SHOWN} more")
     compared = {"files": [str(EXPERIMENTS / experiment / "metrics.parquet")]}
-    told = warned([*config["extra.plan"]["variants"], compared], records(Path("results")))
-    if told:
-        print(f"\nWarnings of stages{'' if len(told) <= SHOWN else f', {SHOWN} of {len(told)}; the report has all'}")
-        print(*(f"  {text}" for text in told[:SHOWN]), sep="\n")
+    texts = warned([*config["extra.plan"]["variants"], compared], records(Path("results")))
+    if texts:
+        print(f"\nWarnings of stages{'' if len(texts) <= SHOWN else f', {SHOWN} of {len(texts)}; the report has all'}")
+        print(*(f"  {text}" for text in texts[:SHOWN]), sep="\n")
     print("\nNext")
     print(f"  secateur table {experiment}         all rows")
     print(f"  secateur compare {experiment} A B   compares two of them, paired by question")

@@ -30,19 +30,19 @@ def fit(
     workspace: Workspace = None,
 ) -> None:
     """Fit the level of the second look, and so of its price, on questions with evidence of your own folder."""
-    own = read_folder(at_work(folder, workspace))
+    data = read_folder(at_work(folder, workspace))
     spec = option(CONF, "rankers", LIST).scorers[RANKER]
     settings = plugins.settings("ranker", spec, f"conf/rankers/{LIST}", RANKER)
     embedder = Embedder(option(CONF, "embedder", "minilm"), Path(local(CONF).cache or ".cache"))
-    if are_drafted(own.questions.questions):
+    if are_drafted(data.questions.questions):
         raise SecateurError(
             f"{folder}: its questions are drafted, and p of them is not that of people's. Fix: ask some"
         )
     examples = []
-    for group in own.passages.partition_by("group_id", maintain_order=True):
+    for group in data.passages.partition_by("group_id", maintain_order=True):
         passages = group.sort("doc_id", "position")
-        asked = own.questions.questions.filter(group_id=passages["group_id"][0])
-        gold = gold_places(passages, own.questions.evidence)
+        asked = data.questions.questions.filter(group_id=passages["group_id"][0])
+        gold = gold_places(passages, data.questions.evidence)
         texts = dict(asked.select("question_id", "text").iter_rows())
         named = [question for question in texts if question in gold]
         look = Look(settings, group_of(passages, embedder.embed), option(CONF, "eval", "default").seed)

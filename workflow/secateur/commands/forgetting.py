@@ -37,18 +37,18 @@ def forget(
     at_root()
     if drivers() or workers():
         raise SecateurError("a run is active in this folder. Fix: wait until it has ended.")
-    made = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml") if written_here(path))
-    if name not in made:
+    evaluated = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml") if written_here(path))
+    if name not in evaluated:
         raise SecateurError(
-            f"{name!r}: `secateur evaluate` made no such experiment; it made {', '.join(made) or 'none'}."
+            f"{name!r}: `secateur evaluate` made no such experiment; it made {', '.join(evaluated) or 'none'}."
         )
     if others := [other for other in _users(name) if other != name]:
         raise SecateurError(f"{name}: its data is used by {others[0]}, too. Fix: secateur forget {others[0]}")
     experiments = _experiments(name)
     paths = [*_options(name), Path("results") / name, *Path("results").glob(f"{name}@*")]
-    paths += [folder for one in experiments for folder in (EXPERIMENTS / one, asked_note(one))]
-    paths += [path for path in Path("logs").glob("*/*") if _folder_of(path.name, made) == name]
-    for path in (one for one in paths if one.exists() or one.is_symlink()):
+    paths += [folder for experiment in experiments for folder in (EXPERIMENTS / experiment, asked_note(experiment))]
+    paths += [path for path in Path("logs").glob("*/*") if _folder_of(path.name, evaluated) == name]
+    for path in (path for path in paths if path.exists() or path.is_symlink()):
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         print(path)
     if cache:
@@ -61,15 +61,15 @@ def forget(
 
 def _experiments(name: str) -> list[str]:
     """The experiment and its limited runs, finished or not."""
-    found = [path.name for path in EXPERIMENTS.glob(f"{name}@*")]
-    found += [path.stem for path in asked_note(name).parent.glob(f"{name}@*.json")]
-    found += ledger.experiments(Path("results"))
-    return sorted({name, *(one for one in found if unlimited(one)[0] == name)})
+    names = [path.name for path in EXPERIMENTS.glob(f"{name}@*")]
+    names += [path.stem for path in asked_note(name).parent.glob(f"{name}@*.json")]
+    names += ledger.experiments(Path("results"))
+    return sorted({name, *(experiment for experiment in names if unlimited(experiment)[0] == name)})
 
 
-def _folder_of(log: str, made: list[str]) -> str | None:
+def _folder_of(log: str, folders: list[str]) -> str | None:
     """The evaluated folder that a log is of: its name begins with the corpus, which may have a dash in it."""
-    named = [one for one in made if re.match(rf"{re.escape(one)}(@\d+)?(-|\.log$|$)", log)]
+    named = [folder for folder in folders if re.match(rf"{re.escape(folder)}(@\d+)?(-|\.log$|$)", log)]
     return max(named, key=len, default=None)
 
 
@@ -82,14 +82,17 @@ def _users(name: str) -> Iterator[str]:
 
 def _options(name: str) -> Iterator[Path]:
     """What `evaluate` wrote of an experiment, its data, and its systems that no other experiment has."""
-    systems = {one: compose.option(CONF, "experiment", one).systems for one in files.options(CONF, "experiment")}
-    elsewhere = {system for one, of in systems.items() if one != name for system in of}
-    own = [system for system in systems[name] if system not in elsewhere]
-    paths = [CONF / f"{group}/{one}.yaml" for one in own for group in ("system", "rankers")]
+    systems = {
+        experiment: compose.option(CONF, "experiment", experiment).systems
+        for experiment in files.options(CONF, "experiment")
+    }
+    elsewhere = {system for experiment, listed in systems.items() if experiment != name for system in listed}
+    unshared = [system for system in systems[name] if system not in elsewhere]
+    paths = [CONF / f"{group}/{system}.yaml" for system in unshared for group in ("system", "rankers")]
     written = [path for path in paths if path.exists() and written_here(path)]
     links = [Path(OWN, f"{path.stem}.py") for path in written if path.parent.name == "rankers"]
     yield from written
-    for link in (one for one in links if one.is_symlink()):
+    for link in filter(Path.is_symlink, links):
         yield from (link, *Path(OWN, "__pycache__").glob(f"{link.stem}.*.pyc"))
     yield from (path for group in ("dataset", "experiment") if written_here(path := CONF / f"{group}/{name}.yaml"))
 
@@ -103,5 +106,5 @@ def _forget_runs(experiments: list[str]) -> None:
         return
     with FileLock(results / ledger.FOLDER / ".lock"):
         ledger.forgotten(results, experiments)
-        if told := forgotten(experiments):
-            print(f"MLflow: {', '.join(told)}")
+        if names := forgotten(experiments):
+            print(f"MLflow: {', '.join(names)}")

@@ -19,9 +19,9 @@ def workers() -> dict[int, str]:
     """The rule of each running job, by process id; cut to 15 characters in a process that runs one after another."""
     scripts, jobs = str(Path.cwd() / ".snakemake" / "scripts"), {}
     for process in psutil.process_iter(["cmdline", "cwd", "name"]):
-        parts = process.info["cmdline"] or []  # None of a process that has ended, or of another user
-        names = [Path(part).name.split(".", 1)[1].removesuffix(".py") for part in parts if part.startswith(scripts)]
-        if any(part.endswith(SERVING) for part in parts) and _is_here(process):
+        arguments = process.info["cmdline"] or []  # None of a process that has ended, or of another user
+        names = [Path(part).name.split(".", 1)[1].removesuffix(".py") for part in arguments if part.startswith(scripts)]
+        if any(part.endswith(SERVING) for part in arguments) and _is_here(process):
             names = [name for name in [process.info["name"]] if not name.startswith(WAITING)]
         if names:
             jobs[process.pid] = names[-1]
@@ -33,10 +33,10 @@ def drivers() -> list[int]:
     return sorted(
         process.pid
         for process in psutil.process_iter(["cmdline", "cwd"])
-        if (parts := process.info["cmdline"])
-        and "python" in parts[0]
-        and any(part.rpartition("/")[2] == "snakemake" for part in parts)
-        and not {"-n", "--mode"} & set(parts)
+        if (arguments := process.info["cmdline"])
+        and "python" in arguments[0]
+        and any(part.rpartition("/")[2] == "snakemake" for part in arguments)
+        and not {"-n", "--mode"} & set(arguments)
         and _is_here(process)
     )
 

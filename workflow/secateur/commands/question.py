@@ -152,8 +152,8 @@ def _ranking(trace: Trace, texts: Mapping[str, str], full: bool) -> list[str]:
     """The ranked passages; texts: of passages."""
     ranking = trace.steps["rankings"].sort("rank")
     via = dict(trace.steps["paths"].select("passage_id", "via").iter_rows()) if "paths" in trace.steps else {}
-    rest = "" if full else f"; the first {RANKED} and these; --full for all"
-    lines = [f"RANKED PASSAGES: {ranking.height} ({GOLD} gold, + in the context{rest})", "  rank     score    passage"]
+    note = "" if full else f"; the first {RANKED} and these; --full for all"
+    lines = [f"RANKED PASSAGES: {ranking.height} ({GOLD} gold, + in the context{note})", "  rank     score    passage"]
     for rank, passage, edge, score in ranking.select("rank", "passage_id", "edge_id", "value").iter_rows():
         if full or rank < RANKED or passage in trace.gold | trace.sent:
             marks = f"{_mark(passage, trace.gold)}{'+' if passage in trace.sent else ' '}"
@@ -210,8 +210,8 @@ def _selections(tables: QuestionTables, gold: Set[str], full: bool) -> list[str]
         pl.col("scorer").is_in(selections["scorer"].unique().implode()), metric="f1_at_gold"
     )
     f1 = f1.sort("answer_aware", "value", "scorer", descending=[False, True, False])
-    rest = "" if full or f1.height <= SCORERS else f"; the best {SCORERS} here, --full for all"
-    lines = [f"{tables.variant.system}: F1 at gold size of {f1.height} scorers ({GOLD} gold{rest})"]
+    note = "" if full or f1.height <= SCORERS else f"; the best {SCORERS} here, --full for all"
+    lines = [f"{tables.variant.system}: F1 at gold size of {f1.height} scorers ({GOLD} gold{note})"]
     for scorer, value, aware in (
         (f1 if full else f1.head(SCORERS)).select("scorer", "value", "answer_aware").iter_rows()
     ):

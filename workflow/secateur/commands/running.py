@@ -172,12 +172,12 @@ def _driven(
 def _followed(child: subprocess.Popen, events: Path) -> Iterator[Event]:
     """The events of a process, until it has ended."""
     with events.open(encoding="utf-8") as stream:
-        ended, rest = False, ""
+        ended, unfinished = False, ""
         while not ended:
             with suppress(subprocess.TimeoutExpired):
                 child.wait(PAUSE)
             ended = child.poll() is not None
-            *lines, rest = (rest + stream.read()).split("\n")
+            *lines, unfinished = (unfinished + stream.read()).split("\n")
             yield from map(json.loads, lines)
 
 
@@ -195,7 +195,8 @@ def _show(followed: Iterable[Event], progress: Progress, cost: Forecast) -> None
                 message = cost(progress.jobs)
             if message and progress.jobs:  # before the jobs, it is why the run ends
                 bar.console.print(message, markup=False, highlight=False, soft_wrap=True)
-            total, now = len(progress.jobs or ()), ", ".join(sorted(set(progress.running.values())))
+            total = len(progress.jobs or ())
+            now = ", ".join(sorted(set(progress.running.values())))
             phase = phases.get(progress.rule, "done" if progress.done else "planning")
             bar.update(task, total=total or None, completed=progress.done, phase=phase, now=now)
             share = STEP * progress.done // total if total else -1
@@ -215,12 +216,12 @@ def _failure(progress: Progress, code: int, report: str, log: Path = LOG) -> Exc
     if progress.jobs is None:
         return failure(progress.messages, progress.errors, output)
     stopped = f"stopped after {progress.done} of {len(progress.jobs)} jobs"
-    rest = f"finished jobs are kept; `{report}` shows them. Log: {log}"
+    hint = f"finished jobs are kept; `{report}` shows them. Log: {log}"
     if any("Fix:" in text and "MLflow" not in text for text in progress.messages):
-        return SecateurError(f"{stopped}, for the reason above; {rest}")
+        return SecateurError(f"{stopped}, for the reason above; {hint}")
     if isinstance(error := failure([], progress.errors, output), OSError):
         return error
-    return SecateurError(f"{tail(output)}\n{stopped} (exit code {code}); {rest}")
+    return SecateurError(f"{tail(output)}\n{stopped} (exit code {code}); {hint}")
 
 
 def _locked() -> SecateurError:

@@ -102,8 +102,8 @@ def why(
         print(*(f"    {job}" for job in jobs[:JOBS]), sep="\n")
         if len(jobs) > JOBS:
             print(f"    and {len(jobs) - JOBS} more")
-    if rest := sum(not job.cause for job in planned):
-        print(f"  {rest} more read the outputs of these")
+    if others := sum(not job.cause for job in planned):
+        print(f"  {others} more read the outputs of these")
     print("  " + ", ".join(f"{rule} {count}" for rule, count in Counter(job.rule for job in planned).items()))
 
 
@@ -148,18 +148,20 @@ def _beyond(experiment: str, changed: Sequence[str], estimate) -> Iterator[str]:
     planned = variants(CONF, experiment, overrides)
     asked = needs(CONF, planned, Data(CONF, overrides, {(v.corpus, None) for v in planned}), prices, overrides)
     if rows := asked.rows(prices):
-        known = [row[prices.currency] for row in rows if row[prices.currency] is not None]
+        amounts = [row[prices.currency] for row in rows if row[prices.currency] is not None]
         yield f"\n{aligned(rows)}\n"
         cost = (
-            f"about {sum(known):.2f} {prices.currency} at prices of {prices.date} (conf/prices.yaml)" if known else ""
+            f"about {sum(amounts):.2f} {prices.currency} at prices of {prices.date} (conf/prices.yaml)"
+            if amounts
+            else ""
         )
         yield f"Whole experiment, contexts at full budget and replies at full length{': ' * bool(cost)}{cost}"
     if asked.uncounted:
         yield f"not counted: {', '.join(asked.uncounted)}"
     read = Counter()
     for job in estimate.jobs:
-        parts = {part for segment in job.record.split("/") for part in segment.split(".")}
-        names = [name for name in asked.models if name.rpartition(" ")[2] in parts and name.startswith("lm.")]
+        option_names = {part for segment in job.record.split("/") for part in segment.split(".")}
+        names = [name for name in asked.models if name.rpartition(" ")[2] in option_names and name.startswith("lm.")]
         read.update(dict.fromkeys(names, job.tokens))
     yield from asked.hardware(prices, read)
 
@@ -171,7 +173,8 @@ def estimate_of(experiment: str, changed: Sequence[str], jobs: Sequence[Job] | N
     from secateur.planning.pace import jobs_here, load_coefficients
     from secateur.planning.plan import variants
 
-    jobs, overrides = jobs_to_run(experiment, changed) if jobs is None else jobs, tuple(changed)
+    jobs = jobs_to_run(experiment, changed) if jobs is None else jobs
+    overrides = tuple(changed)
     planned = variants(CONF, experiment, overrides)
     return estimate(jobs, jobs_here(RESULTS), load_coefficients(SHIPPED), CONF, planned, overrides)
 

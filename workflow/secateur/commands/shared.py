@@ -35,10 +35,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 def experiment_named(name: str) -> str:
     """Returns the name; raises SecateurError with the nearest one if there is no such experiment."""
-    known = files.options(Path("conf"), "experiment")
+    experiments = files.options(Path("conf"), "experiment")
     whole, _ = unlimited(name)
-    if known:
-        one_of("experiment", whole, known)
+    if experiments:
+        one_of("experiment", whole, experiments)
     return name
 
 

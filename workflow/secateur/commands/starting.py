@@ -181,6 +181,6 @@ What = Enum("What", {name: name for name in WHAT}, type=str)
 
 def listed(what: Annotated[What, Argument(help="What to list.")]) -> None:
     """List what there is: name, and what it is."""
-    found = WHAT[what.value]()
-    width = max(map(len, found), default=0)
-    print(*(f"{name:{width}}  {about}".rstrip() for name, about in found.items()), sep="\n")
+    entries = WHAT[what.value]()
+    width = max(map(len, entries), default=0)
+    print(*(f"{name:{width}}  {about}".rstrip() for name, about in entries.items()), sep="\n")

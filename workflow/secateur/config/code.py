@@ -70,22 +70,22 @@ def _read(source: str) -> tuple[str, list[Import]]:
     key = _digest(source)
     USED.add(key)
     if key not in KNOWN:
-        text, found = _parsed(source)
-        KNOWN[key] = [_digest(text), found]
+        text, imported = _parsed(source)
+        KNOWN[key] = [_digest(text), imported]
     return KNOWN[key][0], KNOWN[key][1]
 
 
 def _parsed(source: str) -> tuple[str, list[Import]]:
     """The syntax tree as text, without comments and docstrings, and what it imports: both come from one walk."""
-    tree, found = ast.parse(source), []
+    tree, imported = ast.parse(source), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [(0, alias.name, ()) for alias in node.names]
+            imported += [(0, alias.name, ()) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
+            imported.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
         elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return _dumped(tree), found
+    return _dumped(tree), imported
 
 
 def _dumped(node: Any) -> str:
@@ -111,12 +111,12 @@ def source_digest(path: Path) -> str:
 @cache
 def _imported(source: str, package: str) -> frozenset[str]:
     """Full names of the modules that a source imports. package: the source's package."""
-    found = set()
+    modules = set()
     for level, module, names in _read(source)[1]:
         above = package.split(".")[: len(package.split(".")) + 1 - level] if level else []
         base = ".".join([*above, *filter(None, [module])])
-        found |= {base, *(f"{base}.{name}" for name in names)}
-    return frozenset(found)
+        modules |= {base, *(f"{base}.{name}" for name in names)}
+    return frozenset(modules)
 
 
 def module_file(library: Path, name: str) -> Path | None:
@@ -163,13 +163,13 @@ def plugin_digest(module: str, library: Path = LIBRARY) -> str:
 
 def contents(library: Path, modules: tuple[str, ...]) -> list[tuple[str, str]]:
     """(module, code without docstrings) of each module, and (module, text) of each template beside it."""
-    found = []
+    texts = []
     for name in modules:
         module = module_file(library, name)
-        found.append((name, f"{name}:{source_digest(module)}"))
+        texts.append((name, f"{name}:{source_digest(module)}"))
         templates = sorted(module.parent.glob(f"{module.stem}.*.j2"))
-        found += [(name, path.read_text(encoding="utf-8")) for path in templates]
-    return found
+        texts += [(name, path.read_text(encoding="utf-8")) for path in templates]
+    return texts
 
 
 def digest_of(parts: list[str]) -> str:

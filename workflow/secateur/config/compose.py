@@ -93,14 +93,14 @@ def _check_overrides(overrides: tuple[str, ...]) -> None:
     """Each `group.key=value` must name a declared key."""
     for text in overrides:
         path, _, value = text.partition("=")
-        group, _, rest = path.lstrip("+~").partition(".")
-        if "=" not in text or not rest or value == "":
+        group, _, setting = path.lstrip("+~").partition(".")
+        if "=" not in text or not setting or value == "":
             raise ConfigError(f"override {text!r}: the form is group.key=value, e.g. retriever.top_k=100")
         if group not in GROUPS:
             raise ConfigError(
                 f"override {text!r}: unknown group {group!r}; allowed: {', '.join(GROUPS)}{nearest(group, GROUPS)}"
             )
-        allowed, name = [f.name for f in fields(GROUPS[group])], rest.split(".")[0]
+        allowed, name = [f.name for f in fields(GROUPS[group])], setting.split(".")[0]
         if name not in allowed:
             raise ConfigError(
                 f"override {text!r}: conf/{group} has no key {name!r}; allowed: {', '.join(allowed)}{nearest(name, allowed)}"

@@ -25,8 +25,8 @@ def split(name: str) -> tuple[str, dict[str, Any]]:
     >>> split("beam+walk,depth=0"), split("paper")
     (('beam', {'walk.depth': 0}), ('paper', {}))
     """
-    base, *parts = name.split("+")
-    pairs = [PAIR.fullmatch(part.replace(",", ".")) for part in parts]
+    base, *changes = name.split("+")
+    pairs = [PAIR.fullmatch(part.replace(",", ".")) for part in changes]
     return (base, {pair[1]: _value(pair[2]) for pair in pairs if pair}) if all(pairs) else (name, {})
 
 
@@ -55,8 +55,8 @@ def label(name: str) -> str:
     ('dense', 'w_dense=0', 'lines')
     """
     base, changes = split(name)
-    parts = [value if isinstance(value, str) else f"{key}={_text(key, value)}" for key, value in changes.items()]
-    return "+".join(parts) or base
+    labels = [value if isinstance(value, str) else f"{key}={_text(key, value)}" for key, value in changes.items()]
+    return "+".join(labels) or base
 
 
 def _text(key: str, value: Any, where: str = "") -> str:

@@ -94,9 +94,9 @@ def lm_problems(lm: Lm) -> list[str]:
 
 def device_problems(group: str, option: object, names: tuple[str, ...] = ("batch_tokens", "block")) -> list[str]:
     """Settings of an option that are not given for each device, each in a clause."""
-    given = {name: getattr(option, name) for name in names}
+    settings = {name: getattr(option, name) for name in names}
     return [
         f"{group}.{name} has entries for {sorted(devices)}, needs exactly cpu and cuda"
-        for name, devices in given.items()
+        for name, devices in settings.items()
         if devices is not None and set(devices) != {"cpu", "cuda"}
     ]

@@ -105,12 +105,12 @@ def module_of(family: str, name: str) -> str:
 
 def source_of(dotted: str, library: Path = LIBRARY) -> Path | None:
     """File of a module or package, None if there is none; no module of this library is executed to find it."""
-    root, _, rest = dotted.partition(".")
+    root, _, submodule = dotted.partition(".")
     spec = None if root == "secateur" else find_spec(root)
     folders = [library] if root == "secateur" else list((spec and spec.submodule_search_locations) or ())
-    if not rest and spec and not folders:  # a package without a folder is a single file
+    if not submodule and spec and not folders:  # a package without a folder is a single file
         return Path(spec.origin) if spec.has_location else None
-    stems = [Path(folder, *rest.split(".")) if rest else Path(folder) for folder in folders]
+    stems = [Path(folder, *submodule.split(".")) if submodule else Path(folder) for folder in folders]
     files = [file for stem in stems for file in (stem / "__init__.py", stem.with_suffix(".py"))]
     return next((file for file in files if file.is_file()), None)
 

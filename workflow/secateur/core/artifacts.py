@@ -67,7 +67,7 @@ def atomic(path: Path, lasting: bool = True) -> Iterator[Path]:
 def abandoned(path: Path) -> list[Path]:
     """Temporary files of `path` left by killed processes. For the single writer of `path`, before it writes."""
     half = [*path.parent.glob(".*.tmp"), *path.parent.glob(".*.part")]
-    return [one for one in half if one.name.lstrip(".").startswith(f"{path.name}.")]
+    return [file for file in half if file.name.lstrip(".").startswith(f"{path.name}.")]
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
@@ -120,9 +120,9 @@ def seal(path: Path, files: Iterable[Path]) -> None:
 
 def unsealed(path: Path) -> list[str]:
     """Names of files that are missing or differ from their seal."""
-    known = read_json(path)
-    files = {name: path.with_name(name) for name in known}
-    return [name for name, file in files.items() if not file.is_file() or file_digest(file) != known[name]]
+    digests = read_json(path)
+    files = {name: path.with_name(name) for name in digests}
+    return [name for name, file in files.items() if not file.is_file() or file_digest(file) != digests[name]]
 
 
 def whole(path: Path, seal: Path) -> Path:
@@ -145,10 +145,10 @@ def known_digest(files: Sequence[Path], folder: Path) -> str:
     """
     stats = [(str(path.resolve()), path.stat()) for path in files]
     seen = [(path, s.st_size, s.st_ino, s.st_mtime_ns, s.st_ctime_ns) for path, s in stats]
-    known = folder / hashlib.sha256(repr(seen).encode()).hexdigest()
-    if not known.is_file():
-        write_text(known, _together(files))
-    return known.read_text(encoding="utf-8")
+    note = folder / hashlib.sha256(repr(seen).encode()).hexdigest()
+    if not note.is_file():
+        write_text(note, _together(files))
+    return note.read_text(encoding="utf-8")
 
 
 def _together(files: Iterable[Path]) -> str:

@@ -136,32 +136,32 @@ class VectorCache:
 
     def get(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.float16]]:
         """For n strings: (n,) which are known, and (n, dim) vectors, zero where unknown."""
-        known, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float16)
+        hit, vectors = np.zeros(len(texts), bool), np.zeros((len(texts), self.dim), np.float16)
         keys = [self._key(text) for text in texts]
         for n, key in enumerate(keys):
             if key in self._memory:
-                known[n], vectors[n] = True, self._memory[key]
-        if not known.all():
-            self._read(keys, known, vectors)
+                hit[n], vectors[n] = True, self._memory[key]
+        if not hit.all():
+            self._read(keys, hit, vectors)
         if len(texts) <= SMALL:
-            self._memory |= {key: vectors[n] for n, key in enumerate(keys) if known[n]}
-        self.hits += int(known.sum())
-        self.misses += int((~known).sum())
-        return known, vectors
+            self._memory |= {key: vectors[n] for n, key in enumerate(keys) if hit[n]}
+        self.hits += int(hit.sum())
+        self.misses += int((~hit).sum())
+        return hit, vectors
 
-    def _read(self, keys: list[bytes], known: NDArray[np.bool_], vectors: NDArray[np.float16]) -> None:
+    def _read(self, keys: list[bytes], hit: NDArray[np.bool_], vectors: NDArray[np.float16]) -> None:
         """Fill in vectors from the segments, in place."""
         with self._indexing:
             index = self._indexed()
-            places = np.array([-1 if done else index.get(key, -1) for key, done in zip(keys, known, strict=True)])
+            places = np.array([-1 if done else index.get(key, -1) for key, done in zip(keys, hit, strict=True)])
             starts = np.array(self._starts)
-        found = np.flatnonzero(places >= 0)
-        found = found[np.argsort(places[found])]  # segment after segment
-        segments = np.searchsorted(starts, places[found], "right") - 1
+        rows = np.flatnonzero(places >= 0)
+        rows = rows[np.argsort(places[rows])]  # segment after segment
+        segments = np.searchsorted(starts, places[rows], "right") - 1
         numbers, firsts = np.unique(segments, return_index=True)
-        for segment, at in zip(numbers, np.split(found, firsts)[1:], strict=True):
+        for segment, at in zip(numbers, np.split(rows, firsts)[1:], strict=True):
             if (block := self._stored(self._segments[segment], "vectors")) is not None:
-                known[at], vectors[at] = True, block[places[at] - starts[segment]]
+                hit[at], vectors[at] = True, block[places[at] - starts[segment]]
 
     def _segment(self, texts: Sequence[str]) -> tuple[NDArray[np.uint8], Path]:
         """(n, 16) keys of n strings, and the segment file of exactly these strings."""

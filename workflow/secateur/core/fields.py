@@ -105,7 +105,8 @@ def from_dict(cls: type, data: Mapping[str, Any], where: str, path: str = "", pa
     where: the option, e.g. conf/corpus/locomo; path: prefix of its keys in messages, the option's group by default;
     partial: keys may be missing, and reading a missing one raises AttributeError.
     """
-    hints, specs = typing.get_type_hints(cls), {f.name: f for f in fields(cls)}
+    hints = typing.get_type_hints(cls)
+    specs = {f.name: f for f in fields(cls)}
     group = path or (where.split("/")[-2] if "/" in where else where)
     problems = [f"unknown key {group}.{name}{nearest(str(name), specs)}" for name in data if name not in specs]
     required = [name for name, spec in specs.items() if spec.default is spec.default_factory is MISSING]

@@ -123,10 +123,10 @@ def book(options: Options) -> str:
 
 def ranked_file(options: Options) -> str:
     """The rankings that contexts are assembled from, reranked where the variant has a reranker."""
-    stage, own = (
+    stage, segment = (
         ("rankings", "") if options["reranker"] == NONE else ("reranked", f"/{options['pick']}/{options['reranker']}")
     )
-    return f"{folder(options)}/{stage}/{options['ranking']}{own}/rankings.parquet"
+    return f"{folder(options)}/{stage}/{options['ranking']}{segment}/rankings.parquet"
 
 
 def policies(options: Options) -> str:
@@ -171,14 +171,14 @@ def growth(options: Options) -> str:
 
 def figures(options: Options, study: str | None) -> str:
     """The question metrics of a variant's evidence, or of its study. Gain and answers have files of their own."""
-    own = folder(options)
+    home = folder(options)
     if study == "distractors":
-        return f"{own}/distractors/{_joined(('lm', 'ecs'), options)}/question_metrics.parquet"
+        return f"{home}/distractors/{_joined(('lm', 'ecs'), options)}/question_metrics.parquet"
     if study == "policy":
         return f"{policies(options)}/test/question_metrics.parquet"
     if study == "sessions":
-        return f"{own}/sessions/{source(options | {'memory': NONE})}/{options['memory']}/question_metrics.parquet"
-    return f"{own}/evidence/{source(options)}/question_metrics.parquet"
+        return f"{home}/sessions/{source(options | {'memory': NONE})}/{options['memory']}/question_metrics.parquet"
+    return f"{home}/evidence/{source(options)}/question_metrics.parquet"
 
 
 def selection(options: Options) -> str:
@@ -188,8 +188,8 @@ def selection(options: Options) -> str:
 
 def selections(options: Options, shards: int) -> list[str]:
     """The selections of a ranking, and those grown greedily, one file per shard."""
-    own = f"{folder(options)}/selections/{ranking(options)}"
-    return [f"{own}/selections.parquet", *_shards(f"{own}/greedy", "selections", shards)]
+    home = f"{folder(options)}/selections/{ranking(options)}"
+    return [f"{home}/selections.parquet", *_shards(f"{home}/greedy", "selections", shards)]
 
 
 def statistics(options: Options, shards: int) -> list[str]:
@@ -199,14 +199,14 @@ def statistics(options: Options, shards: int) -> list[str]:
 
 def shown(options: Options, turns: bool) -> str:
     """The table that a variant gives its reader: selected turns of a dialogue, or contexts."""
-    own = f"selections/{ranking(options)}/selections" if turns else f"{source(options)}/contexts"
-    return f"{folder(options)}/{own}.parquet"
+    path = f"selections/{ranking(options)}/selections" if turns else f"{source(options)}/contexts"
+    return f"{folder(options)}/{path}.parquet"
 
 
 def retrieved(options: Options) -> str:
     """The question metrics of a ranking: gold articles among the first k."""
-    own = f"{ranking(options)}/{options['pick']}/{options['reranker']}"
-    return f"{folder(options)}/retrieved/{own}/question_metrics.parquet"
+    subfolder = f"{ranking(options)}/{options['pick']}/{options['reranker']}"
+    return f"{folder(options)}/retrieved/{subfolder}/question_metrics.parquet"
 
 
 def triples(options: Options, shards: int) -> list[str]:
@@ -251,14 +251,14 @@ def answered(options: Options) -> str:
 
 def judged(options: Options, judge: str) -> str:
     """The question metrics of a judge's verdicts on the answers under a source."""
-    own = f"{source(options)}/{options['answer']}.{judge}"
-    return f"{folder(options)}/judged/{own}/question_metrics.parquet"
+    subfolder = f"{source(options)}/{options['answer']}.{judge}"
+    return f"{folder(options)}/judged/{subfolder}/question_metrics.parquet"
 
 
 def agreed(options: Options, judges: Sequence[str]) -> str:
     """The agreement of two judges on the answers under a source."""
-    own = f"{source(options)}/{options['answer']}.{'.'.join(judges)}"
-    return f"{folder(options)}/agreed/{own}/question_metrics.parquet"
+    subfolder = f"{source(options)}/{options['answer']}.{'.'.join(judges)}"
+    return f"{folder(options)}/agreed/{subfolder}/question_metrics.parquet"
 
 
 def beside(path: str, name: str) -> str:
@@ -268,25 +268,25 @@ def beside(path: str, name: str) -> str:
 
 def options_of(wildcards: Options) -> dict[str, str]:
     """Every option that a job's wildcards name, including those inside `source`, `ranking` and `book`."""
-    found = dict(wildcards)
-    if LENGTH in found:
-        found[LENGTH] = found[LENGTH].removeprefix(".")
-    if "source" in found:
-        stage, family, ranked, pick, reranker, own_book, *rest = found["source"].split("/")
-        found |= {"stage": stage, "ranking": f"{family}/{ranked}", "pick": pick, "reranker": reranker, "book": own_book}
-        recalled = _split(RECALLED, rest[0]) if stage == MEMORIES else {"memory": NONE}
-        found = recalled | found  # a study's own wildcard wins
-        assembly, lm, *length = rest[-1].split(".")
-        found |= {"assembly": assembly, "lm": lm, LENGTH: "".join(length)}
-    if "ranking" in found:
-        family, segment = found["ranking"].split("/")
-        found["family"] = family
-        lm = found.get("lm")
+    named = dict(wildcards)
+    if LENGTH in named:
+        named[LENGTH] = named[LENGTH].removeprefix(".")
+    if "source" in named:
+        stage, family, ranked, pick, reranker, own_book, *segments = named["source"].split("/")
+        named |= {"stage": stage, "ranking": f"{family}/{ranked}", "pick": pick, "reranker": reranker, "book": own_book}
+        recalled = _split(RECALLED, segments[0]) if stage == MEMORIES else {"memory": NONE}
+        named = recalled | named  # a study's own wildcard wins
+        assembly, lm, *length = segments[-1].split(".")
+        named |= {"assembly": assembly, "lm": lm, LENGTH: "".join(length)}
+    if "ranking" in named:
+        family, segment = named["ranking"].split("/")
+        named["family"] = family
+        lm = named.get("lm")
         reader = {"lm": lm} if lm else {}  # in a source: the reader, not the scorer
-        found |= _split(FAMILIES[family], segment) | reader
-    if found.get("book", TEXT) not in (TEXT, OWN):
-        found |= _split(GRAPH, found["book"])
-    return found
+        named |= _split(FAMILIES[family], segment) | reader
+    if named.get("book", TEXT) not in (TEXT, OWN):
+        named |= _split(GRAPH, named["book"])
+    return named
 
 
 def scorer_order(scorer: str) -> str:

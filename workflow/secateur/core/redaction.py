@@ -62,11 +62,11 @@ def _without(value: Any, secrets: tuple[str, ...]) -> Any:
     if isinstance(value, Mapping):
         return {
             _hidden(name, secrets): HIDDEN
-            if isinstance(one, str) and one and FIELD.fullmatch(name)
-            else _without(one, secrets)
-            for name, one in value.items()
+            if isinstance(item, str) and item and FIELD.fullmatch(name)
+            else _without(item, secrets)
+            for name, item in value.items()
         }
-    return [_without(one, secrets) for one in value] if isinstance(value, list | tuple) else value
+    return [_without(item, secrets) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -41,9 +41,9 @@ def own_code() -> None:
     root = str(Path.cwd())
     if root not in sys.path:
         sys.path.append(root)
-    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if root not in known:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*known, root]))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if root not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths, root]))
 
 
 def written_here(path: Path) -> bool:
@@ -81,12 +81,12 @@ def make(folder: Path) -> None:
     kept = []
     for name in sorted({*now, *before}):
         path = folder / name
-        found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-        if found not in (None, before.get(name), now.get(name)):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+        if digest not in (None, before.get(name), now.get(name)):
             kept.append(name)
         elif name not in now:
             path.unlink(missing_ok=True)
-        elif found != now[name]:
+        elif digest != now[name]:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, brought[name].decode())
     (folder / "slurm").unlink(missing_ok=True)

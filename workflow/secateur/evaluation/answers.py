@@ -15,7 +15,8 @@ __all__ = ["answer_scores", "exact_match", "normalised", "rouge_l", "token_f1"]
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_OTHER_PUNCTUATION, _UNSPACED = regex.compile(f"(?V1){PLAIN_PUNCTUATION}"), regex.compile(rf"(?V1)({UNSPACED}\p{{M}}*)")
+_OTHER_PUNCTUATION = regex.compile(f"(?V1){PLAIN_PUNCTUATION}")
+_UNSPACED = regex.compile(rf"(?V1)({UNSPACED}\p{{M}}*)")
 
 
 def normalised(text: str) -> str:
@@ -51,11 +52,11 @@ def token_f1(answer: str, gold: str) -> float:
     >>> token_f1("the red mill", "a red and blue mill")
     0.6666666666666666
     """
-    parts, gold_parts = normalised(answer).split(), normalised(gold).split()
-    if not parts or not gold_parts:
+    answer_words, gold_words = normalised(answer).split(), normalised(gold).split()
+    if not answer_words or not gold_words:
         return exact_match(answer, gold)
-    shared = sum((Counter(parts) & Counter(gold_parts)).values())
-    return 2 * shared / (len(parts) + len(gold_parts))
+    shared = sum((Counter(answer_words) & Counter(gold_words)).values())
+    return 2 * shared / (len(answer_words) + len(gold_words))
 
 
 class _Words:

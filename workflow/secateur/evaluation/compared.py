@@ -49,9 +49,9 @@ class Measured:
     def parts(self) -> Iterator[tuple[str, pl.DataFrame, Labels]]:
         """(subset, its figures by unit, the columns that say so), then the same of the evidence of each hop."""
         whole = self.figures.filter(pl.col("hop").is_null())
-        parts = {name: whole.filter(pl.col("question_id").is_in(list(ids))) for name, ids in self.subsets.items()}
+        by_subset = {name: whole.filter(pl.col("question_id").is_in(list(ids))) for name, ids in self.subsets.items()}
         hops = self.figures["hop"].drop_nulls().unique().sort()
-        for subset, part in (parts | {hop: self.figures.filter(hop=hop) for hop in hops}).items():
+        for subset, part in (by_subset | {hop: self.figures.filter(hop=hop) for hop in hops}).items():
             # A policy is measured on test, whatever the data set reports for the rest.
             split = pl.when(OF_POLICY).then(pl.lit("test")).otherwise(pl.lit(self.split))
             labels = {"dataset": pl.lit(self.name), "subset": pl.lit(subset), "split": split}
@@ -65,12 +65,12 @@ def labelled(
 
     tables: file -> `question_metrics`; cfg: claim and gain_budgets of the group eval.
     """
-    parts = []
+    frames = []
     for v in variants:
         labels = {"dataset": pl.lit(v["dataset"]), "system": pl.lit(v["system"])}
-        own = tables[v["file"]]
-        parts += [table.with_columns(**labels) for table in (own, utilities(own, v["budget"], prices))]
-    figures = pl.concat(parts)
+        rows = tables[v["file"]]
+        frames += [table.with_columns(**labels) for table in (rows, utilities(rows, v["budget"], prices))]
+    figures = pl.concat(frames)
     return pl.concat([figures, claims(figures, cfg.claim, cfg.gain_budgets)])
 
 
@@ -83,10 +83,10 @@ def measured(
     cfg,
 ) -> Measured:
     """What was measured on one data set. spec: name, split, types and first; figures: `labelled`; cfg: the group eval."""
-    name, own = spec["name"], of_split(questions, spec["split"])
-    units = units_of(own, evidence, max(cfg.min_clusters, cfg.min_units))
+    name, split = spec["name"], of_split(questions, spec["split"])
+    units = units_of(split, evidence, max(cfg.min_clusters, cfg.min_units))
     figures = figures.filter(dataset=name).drop("dataset")
-    return Measured(name, spec["split"], figures, _rows(variants, figures, name), members(own, evidence, spec), units)
+    return Measured(name, spec["split"], figures, _rows(variants, figures, name), members(split, evidence, spec), units)
 
 
 def _rows(variants: Sequence[Mapping[str, Any]], figures: pl.DataFrame, dataset: str) -> list[Row]:
@@ -107,8 +107,8 @@ def _rows(variants: Sequence[Mapping[str, Any]], figures: pl.DataFrame, dataset:
 
 def means(sets: Iterable[Measured]) -> pl.DataFrame:
     """The table `metrics` without published figures."""
-    parts = [summarise(part).with_columns(**labels) for one in sets for _, part, labels in one.parts()]
-    return pl.concat(parts).with_columns(published=pl.lit(False)).select(list(TABLES["metrics"].columns))
+    frames = [summarise(part).with_columns(**labels) for dataset in sets for _, part, labels in dataset.parts()]
+    return pl.concat(frames).with_columns(published=pl.lit(False)).select(list(TABLES["metrics"].columns))
 
 
 def comparisons(
@@ -128,7 +128,10 @@ def comparisons(
 
     compared = _differences(sets, choose, cfg, subsets)
     main = {
-        one.name: (part, subset, one.split) for one in sets for subset, part, _ in one.parts() if subset in MAIN
+        dataset.name: (part, subset, dataset.split)
+        for dataset in sets
+        for subset, part, _ in dataset.parts()
+        if subset in MAIN
     }  # `all` comes first, and another main subset in its place
     family, missing = primary_family(main, tests, cfg)
     return pl.concat([compared, family.select(compared.columns)]), missing
@@ -140,11 +143,11 @@ def leaders(sets: Sequence[Measured], cfg) -> pl.DataFrame:
 
 
 def _differences(sets: Sequence[Measured], choose: Choose, cfg, subsets: Collection[str] | None) -> pl.DataFrame:
-    parts = [
-        differences(part, one.rows, choose, cfg).with_columns(**labels)
-        for one in sets
-        for subset, part, labels in one.parts()
+    frames = [
+        differences(part, dataset.rows, choose, cfg).with_columns(**labels)
+        for dataset in sets
+        for subset, part, labels in dataset.parts()
         if subsets is None or subset in subsets
     ]
     columns = list(TABLES["comparisons"].columns)
-    return pl.concat(parts).select(columns) if parts else TABLES["comparisons"].empty()
+    return pl.concat(frames).select(columns) if frames else TABLES["comparisons"].empty()

@@ -61,9 +61,9 @@ def claims(figures: pl.DataFrame, budgets: Sequence[int], gained: Sequence[int])
 
 
 def _claims(figures: pl.DataFrame, budgets: Sequence[int]) -> pl.DataFrame:
-    parts = pl.col("metric").str.split_exact("@", 1).struct.rename_fields(["base", "at"])
+    split = pl.col("metric").str.split_exact("@", 1).struct.rename_fields(["base", "at"])
     at = (
-        figures.with_columns(parts.alias("parts")).unnest("parts").filter(pl.col("at").is_in([str(b) for b in budgets]))
+        figures.with_columns(split.alias("parts")).unnest("parts").filter(pl.col("at").is_in([str(b) for b in budgets]))
     )
     row = [c for c in figures.columns if c not in ("metric", "value")]
     means = at.group_by(*row, "base", maintain_order=True).agg(pl.col("value").mean(), count=pl.len())

@@ -103,8 +103,8 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
             level = theirs.filter(at, base=metric).select("question_id", "order", reference_quality="value")
             level = sent.join(level, on=["question_id", "order"], nulls_equal=True)
             alike = [name for name, of in axes.items() if _alike(of, axes[reference], metric) and name != reference]
-            own = rows.filter(pl.col("base").is_in([metric, "tokens"]), pl.col("system").is_in(alike))
-            for name, points in _curves(own, metric, about):
+            comparable = rows.filter(pl.col("base").is_in([metric, "tokens"]), pl.col("system").is_in(alike))
+            for name, points in _curves(comparable, metric, about):
                 line = _line(points, _of_order(level, name[ROW.index("order")]), from_zero, cfg)
                 lines += [(*name, metric, reference, *line)] if line else []
     empty = TABLES["equal_quality"].empty().select(names)
@@ -113,7 +113,7 @@ def equal_quality(figures: pl.DataFrame, variants: Sequence[Mapping[str, Any]], 
 
 def _alike(axes: Mapping[str, str], reference: Mapping[str, str], metric: str) -> bool:
     """Whether tokens are counted as the reference's are, and answers written by the same model."""
-    answers = [one.get("answer", "").rpartition(", ")[0] for one in (axes, reference)]
+    answers = [options.get("answer", "").rpartition(", ")[0] for options in (axes, reference)]
     return axes["reader"] == reference["reader"] and (metric != "token_f1" or answers[0] == answers[1])
 
 

@@ -111,10 +111,10 @@ def summaries(metrics: Iterable[str]) -> list[str]:
     ['evidence_recall@claim', 'rouge_l', 'passage_recall@5']
     """
     names = sorted(dict.fromkeys(metrics), key=lambda name: not name.endswith("@claim"))
-    parts = [(name, figure_of(name.partition("@")[0]), name.partition("@")[2]) for name in names]
+    figures = [(name, figure_of(name.partition("@")[0]), name.partition("@")[2]) for name in names]
     whole = [
         (figure.order, name)
-        for name, figure, at in parts
+        for name, figure, at in figures
         if (figure.headline or figure.kept) and (not at.isdigit() or at == figure.cutoff)
     ]
     return [name for _, name in sorted(whole, key=itemgetter(0))]

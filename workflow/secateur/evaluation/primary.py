@@ -40,8 +40,8 @@ def primary_family(
                 missing.append(f"{test['row']} minus {test['minus']}, {test['metric']} on {dataset}")
     paired = paired_differences(samples, cfg).to_dicts()
     rows = [
-        {name: value for name, value in (own | pair).items() if name in TABLES["comparisons"].columns}
-        for own, pair in zip(labels, paired, strict=True)
+        {name: value for name, value in (label | pair).items() if name in TABLES["comparisons"].columns}
+        for label, pair in zip(labels, paired, strict=True)
     ]
     return TABLES["comparisons"].frame(rows), missing
 

@@ -29,11 +29,11 @@ def pool_random(pool: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
 
     pool: question_id, passage_id, rank, free. gold: question_id, passage_id, each pair once.
     """
-    known = pool.join(gold.with_columns(hit=pl.lit(1)), on=["question_id", "passage_id"], how="left")
+    candidates = pool.join(gold.with_columns(hit=pl.lit(1)), on=["question_id", "passage_id"], how="left")
     sizes = gold.group_by("question_id").agg(k=pl.len())
     taken, tables = pl.min_horizontal("k", "p"), []
     for scorer, chosen in zip(POOL_RANDOM, (pl.col("free"), pl.col("rank").is_not_null()), strict=True):
-        counts = known.filter(chosen).group_by("question_id").agg(p=pl.len(), g=pl.col("hit").sum())
+        counts = candidates.filter(chosen).group_by("question_id").agg(p=pl.len(), g=pl.col("hit").sum())
         value = 2 * taken * pl.col("g") / pl.col("p") / (taken + pl.col("k"))
         aware = pl.lit(scorer != POOL_RANDOM[0])
         labels = {"scorer": pl.lit(scorer), "answer_aware": aware}

@@ -110,8 +110,8 @@ def paired(
     units are flipped, the mean is over questions. confidence: above 0, below 1. Source: Hartigan (1969), "Using subsample
     values as typical values", for units of equal size; `_reach` has the proof for any sizes.
 
-    >>> found = paired(np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [9.0]]), np.arange(6), 1000, 0.95, 7)
-    >>> found.mean.item(), found.low.item(), found.high.item(), found.p.item(), found.units
+    >>> result = paired(np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [9.0]]), np.arange(6), 1000, 0.95, 7)
+    >>> result.mean.item(), result.low.item(), result.high.item(), result.p.item(), result.units
     (4.0, 1.0, 9.0, 0.03125, 6)
     """
     sums, sizes = _sums(differences, unit)
@@ -123,8 +123,8 @@ def paired(
     rounding = _ROUNDING * np.abs(differences).max(0)
     width = max(1, _CELLS // len(kept))
     blocks = [slice(start, start + width) for start in range(0, sums.shape[1], width)]
-    found = [_inverted(sums[:, block], sizes, kept, rejected, rounding[block]) for block in blocks]
-    mean, low, high, p = np.concatenate([np.empty((4, 0)), *found], axis=1)
+    inverted = [_inverted(sums[:, block], sizes, kept, rejected, rounding[block]) for block in blocks]
+    mean, low, high, p = np.concatenate([np.empty((4, 0)), *inverted], axis=1)
     if rejected and at_floor > len(kept):  # else no p is small enough for an interval, or p is exact
         floored = (p <= 1 / len(kept)) & (2 ** (len(sizes) - 1) > permutations)
         p[floored] = np.minimum(

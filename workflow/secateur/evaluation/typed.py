@@ -90,20 +90,23 @@ def typed_match(answer: str, gold: str) -> float:
 
     ours, theirs = _plain(answer), _plain(gold)
     if theirs in YES_NO:
-        said = YES_OR_NO.match(ours)
+        opening = YES_OR_NO.match(ours)
         turned = {YES_NO[word] for word in re.findall(r"[a-z]+", ours) if word in YES_NO}
-        return float(said is not None and turned == {YES_NO[theirs]})
+        return float(opening is not None and turned == {YES_NO[theirs]})
     if wanted := _date(theirs):
-        found = _date(ours) or {}
-        return float(all(found.get(part) == value for part, value in wanted.items()))
+        fields = _date(ours) or {}
+        return float(all(fields.get(part) == value for part, value in wanted.items()))
     if time := TIME.fullmatch(theirs):
         other = TIME.fullmatch(ours)
         return float(other is not None and _time(other) == _time(time))
     if (wanted := _quantity(theirs)) is not None:
-        found, date = _quantity(ours), _date(ours)
+        number = _quantity(ours)
+        date = _date(ours)
         if date and YEAR.fullmatch(theirs):
             return float(date.get("year") == int(theirs))
-        return float(found is not None and found.unit == wanted.unit and abs(found.value - wanted.value) <= wanted.half)
+        return float(
+            number is not None and number.unit == wanted.unit and abs(number.value - wanted.value) <= wanted.half
+        )
     if pair := _range(theirs):
         return float(_range(ours) == pair)
     if not _named(gold):
@@ -152,11 +155,11 @@ def _quantity(text: str) -> Quantity | None:
         return None
     digits = match["value"].replace(",", "")
     exact, step = Fraction(Decimal(digits)), Fraction(1, 10 ** len(digits.partition(".")[2]))
-    scale, rest = SCALES.get(match["scale"] or "", 1), match["rest"] or ""
-    first, _, others = rest.partition(" ")
+    scale, tail = SCALES.get(match["scale"] or "", 1), match["rest"] or ""
+    first, _, others = tail.partition(" ")
     if first in SCALES and len(first) > 2:
-        scale, rest = scale * SCALES[first], others
-    named = [UNIT.get(unit, unit) for unit in (match["before"], rest, (match["after"] or "").strip()) if unit]
+        scale, tail = scale * SCALES[first], others
+    named = [UNIT.get(unit, unit) for unit in (match["before"], tail, (match["after"] or "").strip()) if unit]
     sign = -1 if match["sign"] else 1
     # A whole number is meant exactly: what it was rounded from is not to be seen.
     return Quantity(sign * exact * scale, step * scale / 2 if "." in digits else Fraction(0), " ".join(named))
@@ -175,6 +178,6 @@ def _date(text: str) -> dict[str, int] | None:
     """Year, month and day as far as a text has them, with a month at least; None for any other text."""
     for pattern in DATES:
         if match := pattern.fullmatch(text):
-            found = {part: value for part, value in match.groupdict().items() if value}
-            return {part: MONTHS.get(value[:3]) or int(value) for part, value in found.items()}
+            fields = {part: value for part, value in match.groupdict().items() if value}
+            return {part: MONTHS.get(value[:3]) or int(value) for part, value in fields.items()}
     return None

@@ -19,9 +19,9 @@ def utilities(figures: pl.DataFrame, budget: int, prices: Sequence[float]) -> pl
     row = [column for column in figures.columns if column not in ("metric", "value")]
     whole = figures.filter(pl.col("hop").is_null())
     tokens = whole.filter(metric=f"tokens@{budget}").select(*row, tokens="value")
-    both = whole.filter(metric=f"evidence_recall@{budget}").join(tokens, on=row, nulls_equal=True)
+    joined = whole.filter(metric=f"evidence_recall@{budget}").join(tokens, on=row, nulls_equal=True)
     tables = [
-        both.with_columns(metric=pl.lit(f"{NAME}@{price}"), value=pl.col("value") - price * pl.col("tokens") / UNIT)
+        joined.with_columns(metric=pl.lit(f"{NAME}@{price}"), value=pl.col("value") - price * pl.col("tokens") / UNIT)
         for price in prices
     ]
     return pl.concat([figures.clear(), *(table.select(figures.columns) for table in tables)])

@@ -65,13 +65,12 @@ def evaluate(
     pairs = {question: _pairs(question, context) for question, context in contexts.items()}
     texts = {q: c.text if isinstance(c, Retrieved) else "\n".join(t for _, t in pairs[q]) for q, c in contexts.items()}
     tokens = dict(zip(texts, count(list(texts.values())).tolist(), strict=True)) if texts else {}
-    parts = [part for own in pairs.values() for part in own]
     cases = []
-    for question, parts in pairs.items():
+    for question, passages in pairs.items():
         gold = _gold(question, questions[question], evidence[question])
-        whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in parts]
-        lines = [text if text.endswith("\n") else f"{text}\n" for _, text in parts]
-        cases.append(Case(gold, Read(lines, [p for p, _ in parts], whole, tokens[question]), searched=True))
+        whole = [p is not None and text.rstrip("\n") == gold.passages.get(p) for p, text in passages]
+        lines = [text if text.endswith("\n") else f"{text}\n" for _, text in passages]
+        cases.append(Case(gold, Read(lines, [p for p, _ in passages], whole, tokens[question]), searched=True))
     # As in the pipeline: contexts of which none names or holds a passage may be rewritten, so that words alone are compared.
     if any(case.read.lines for case in cases) and not any(map(_is_traced, cases)):
         cases = [replace(case, has_sources=False) for case in cases]
@@ -93,8 +92,10 @@ def _tell_untraced(cases: Sequence[Case]) -> None:
     named = {passage for case in cases for passage in case.read.passages if passage is not None}
     gold = {passage for case in cases for passage in case.gold.passages}
     if named and gold and not named & gold:
-        one, other = min(named), min(gold)
-        LOG.warning("no passage that contexts name (%r, ...) is among the ids of the evidence (%r, ...)", one, other)
+        context_id, gold_id = min(named), min(gold)
+        LOG.warning(
+            "no passage that contexts name (%r, ...) is among the ids of the evidence (%r, ...)", context_id, gold_id
+        )
 
 
 def _pairs(question: str, context: Given) -> list[tuple[str | None, str]]:
@@ -162,8 +163,8 @@ def compare(
         if sample.height:
             table = paired_differences([sample], cfg).drop("p_holm")
             enough = enough_data(table["n"][0], table["units"][0], cfg.min_units)
-            said = pl.lit(verdict(table["p"][0], enough))
-            tables.append(table.select(pl.lit(metric[0]).alias("metric"), pl.all(), verdict=said))
+            conclusion = pl.lit(verdict(table["p"][0], enough))
+            tables.append(table.select(pl.lit(metric[0]).alias("metric"), pl.all(), verdict=conclusion))
     if not tables:
         raise SecateurError("a and b have no question and metric in common. Fix: evaluate both on the same questions.")
     return pl.concat(tables)

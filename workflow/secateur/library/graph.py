@@ -29,8 +29,8 @@ def graph_tables(passages: pl.DataFrame, options: Mapping[str, Any], embedder: E
     """
     cfg, ctx = SimpleNamespace(**options), context()
     refuse_unreadable(passages, cfg.extractor)
-    made = codebook(passages, extract(passages, cfg.extractor, ctx), embedder, ctx)
-    tables = {name: _as_stored(pl.concat(parts)) for name, parts in made}
+    codebook_tables = codebook(passages, extract(passages, cfg.extractor, ctx), embedder, ctx)
+    tables = {name: _as_stored(pl.concat(parts)) for name, parts in codebook_tables}
     lines, sources = Packed.of(tables["lines"]["embedding"].to_numpy()), tables["edge_sources"]
     _, run_edges = document_runs(tables["edges"], lines, sources, cfg)
     graph = consolidate(cfg.consolidation, passages, tables["entities"], tables["edges"], sources, run_edges, ctx)

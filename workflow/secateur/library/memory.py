@@ -168,9 +168,9 @@ class Memory:
         )
         with self._writing:
             before = self._ready.passages if self._ready else TABLES["passages"].empty()
-            known = before["doc_id"].unique(maintain_order=True).to_list()
+            ids = before["doc_id"].unique(maintain_order=True).to_list()
             for name in named:
-                one_of("document", name, known)
+                one_of("document", name, ids)
             passages = before.filter(~pl.col("doc_id").is_in(named))
             self._ready = self._prepared(passages, self._graph(passages)) if passages.height else None
             return passages.height
@@ -278,7 +278,7 @@ class Memory:
         if not self._read:
             return []
         with self._parsing:
-            return [(one.head, one.relation, one.tail) for one in self._read(question)]
+            return [(triple.head, triple.relation, triple.tail) for triple in self._read(question)]
 
     def _ranked(self, ready: _Ready, question: str, triples: Triples) -> Units:
         """The ranking: of passages, or of the lines of the best runs."""
@@ -290,11 +290,11 @@ class Memory:
         )  # lines are compared for runs only
         symbolic = [text for part in needed for text in part]
         self.vectors.embed([*asked([question]), *symbolic])  # one call: each has a fixed cost
-        one = pl.DataFrame({"question_id": ["asked"], "text": [question]})
-        found = rank_block(ranking, one, [symbols], candidates=False)
+        questions = pl.DataFrame({"question_id": ["asked"], "text": [question]})
+        block = rank_block(ranking, questions, [symbols], candidates=False)
         return [
             row
-            for frame in found.rankings
+            for frame in block.rankings
             if frame.height
             for row in frame.select("passage_id", "edge_id", "value").rows()
         ]

@@ -43,15 +43,15 @@ def replay(
     blocks: contexts of each question, the largest first; window: tokens of shown evidence that the reader keeps; most:
     tokens of new evidence in a later prompt, where some context is that small.
     """
-    transcript, known = Transcript(window), set()
+    transcript, seen = Transcript(window), set()
     for question in questions:
         sizes = [[(unit, unit.tokens) for unit in block] for block in blocks.get(question, ())] or [[]]
         due = transcript.due(sizes, most)
         fresh = transcript.show(due)
         needed = set().union(*(unit.needs for unit, _ in due))
-        reused = len(needed & known) / len(needed) if needed else None
-        grown = len(needed - known)
-        known |= needed
+        reused = len(needed & seen) / len(needed) if needed else None
+        grown = len(needed - seen)
+        seen |= needed
         yield Step(question, [unit for unit, _ in sizes[0]], fresh, list(transcript), reused, grown)
 
 

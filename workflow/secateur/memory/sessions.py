@@ -14,12 +14,12 @@ def sessions(questions: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
     one document, all its questions are one session, resolved evidence or not.
     """
     alone = passages.group_by("group_id").agg(pl.col("doc_id").n_unique() == 1).rename({"doc_id": "alone"})
-    known = questions.join(alone, on="group_id", how="left", maintain_order="left").sort("position", "question_id")
+    placed = questions.join(alone, on="group_id", how="left", maintain_order="left").sort("position", "question_id")
     several = passages["group_id"].n_unique() > 1  # a document of one group may have the name of another group
     within = pl.concat_str("group_id", "cluster_id", separator=" · ") if several else pl.col("cluster_id")
     session = pl.when(pl.col("alone").fill_null(False)).then("group_id").otherwise(within)
-    found = known.select("question_id", session_id=session)
-    return found.with_columns(n=pl.int_range(pl.len(), dtype=pl.Int32).over("session_id")).sort("session_id", "n")
+    assigned = placed.select("question_id", session_id=session)
+    return assigned.with_columns(n=pl.int_range(pl.len(), dtype=pl.Int32).over("session_id")).sort("session_id", "n")
 
 
 def of_shard(asked: pl.DataFrame, shard: str) -> pl.DataFrame:

@@ -97,7 +97,7 @@ def memories(
     """
     runs = list(runs)
     ids, added = _edges_of(runs, book)
-    rows = [(r.question_id, r.channel, r.text, r.source, None, own) for r, own in zip(runs, ids, strict=True)]
+    rows = [(r.question_id, r.channel, r.text, r.source, None, edge_ids) for r, edge_ids in zip(runs, ids, strict=True)]
     rows += [
         (s.question_id, "facts", s.text, s.passage_id, s.utility, list(s.edge_ids)) for s in dict.fromkeys(supports)
     ]
@@ -111,9 +111,9 @@ def memories(
 
 def _edges_of(runs: Sequence[Remembered], book: Book) -> tuple[list[list[int]], pl.DataFrame]:
     """The edges of each run, and the new edges."""
-    said = [(n, *triple) for n, run in enumerate(runs) for triple in run.triples]
+    rows = [(n, *triple) for n, run in enumerate(runs) for triple in run.triples]
     names = {"run": pl.Int32} | dict.fromkeys(("head", "relation", "tail"), pl.String)
-    triples = pl.DataFrame(said, schema=names, orient="row")
+    triples = pl.DataFrame(rows, schema=names, orient="row")
     edges, added = indexify_onto(triples, *book)
     ids: list[list[int]] = [[] for _ in runs]
     for run, edge in zip(triples["run"], edges, strict=True):

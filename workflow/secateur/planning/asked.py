@@ -91,8 +91,8 @@ def check_current(experiment: str) -> str:
         return ""
     fix = f"Fix: {command(experiment, overrides)}"
     if all(_is_code(job.cause) for job in caused):
-        made = read_json(HOME / experiment / "run.json")["commit"] or "an unknown commit"
-        return f"{experiment}: figures of {made}; the code has changed since, and {len(caused)} jobs would run. {fix}"
+        commit = read_json(HOME / experiment / "run.json")["commit"] or "an unknown commit"
+        return f"{experiment}: figures of {commit}; the code has changed since, and {len(caused)} jobs would run. {fix}"
     raise SecateurError(
         f"{experiment}: its figures are not those asked for last{' (' + ' '.join(overrides) + ')' if overrides else ''}; "
         f"{caused[0].message}: {caused[0].cause} ({len(caused)} jobs, secateur why {experiment}). {fix}"
@@ -101,8 +101,8 @@ def check_current(experiment: str) -> str:
 
 def _is_code(cause: str) -> bool:
     """Whether other code alone causes a job: new code may also have other settings than the old."""
-    parts = cause.split("; ")
-    return any(p.startswith(CODE) for p in parts) and all(p.startswith(CODE) or UNSET in p for p in parts)
+    clauses = cause.split("; ")
+    return any(p.startswith(CODE) for p in clauses) and all(p.startswith(CODE) or UNSET in p for p in clauses)
 
 
 def tree_state() -> str:
@@ -120,7 +120,7 @@ def _state(overrides: Sequence[str], files: Sequence[str]) -> str:
 
 def _stats(paths: Iterable[Path]) -> list[tuple]:
     return [
-        (str(path), found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        (str(path), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
         for path in paths
-        if path.exists() and (found := path.stat())
+        if path.exists() and (stat := path.stat())
     ]

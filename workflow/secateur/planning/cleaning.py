@@ -75,8 +75,8 @@ def unread(cache: Path, days: float) -> dict[str, list[Path]]:
 
 def _used(path: Path) -> float:
     """When a file, or one of a folder, was last read or written, in seconds since 1970."""
-    files = [one for one in path.rglob("*") if one.is_file()] if path.is_dir() else [path]
-    return max((max(one.stat().st_atime, one.stat().st_mtime) for one in files), default=path.stat().st_mtime)
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return max((max(file.stat().st_atime, file.stat().st_mtime) for file in files), default=path.stat().st_mtime)
 
 
 def _finished_since(results: Path, failure: dict) -> bool:

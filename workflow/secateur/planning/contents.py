@@ -88,8 +88,8 @@ class Planned:
     def _imported(self, variant: Variant) -> list[str]:
         """The systems made elsewhere of a variant's data set and reader."""
         reader = dict(variant.axes)["reader"]
-        made = (v for v in self.variants if v["family"] == layout.IMPORTED and v.dataset == variant.dataset)
-        return list(dict.fromkeys(v["imported"] for v in made if dict(v.axes)["reader"] == reader))
+        imported = (v for v in self.variants if v["family"] == layout.IMPORTED and v.dataset == variant.dataset)
+        return list(dict.fromkeys(v["imported"] for v in imported if dict(v.axes)["reader"] == reader))
 
     def _at_lengths(self, variant: Variant) -> list[dict[str, str]]:
         """The options of a variant's contexts: within budgets, and as long as those of each other system made elsewhere."""
@@ -249,8 +249,9 @@ class Planned:
             turns = v.kind == "dialogue"
             # All are shown at one length, but for answers, which were given at another.
             length = next(iter(self._imported(v)), None) if not (turns or v.answered) else None
-            own = v.wildcards if length in (None, v["imported"]) else v.wildcards | {layout.LENGTH: length}
-            path, answers = layout.shown(own, turns), self._answers(v)
+            wildcards = v.wildcards if length in (None, v["imported"]) else v.wildcards | {layout.LENGTH: length}
+            path = layout.shown(wildcards, turns)
+            answers = self._answers(v)
             shows_texts = turns or v["pick"] != layout.ALL
             if v.study is None and v["memory"] == layout.NONE and shows_texts and self._exist(path, *answers):
                 table = "selections" if turns else "contexts"

@@ -46,11 +46,9 @@ def estimate(
 ) -> "Estimate":
     """The Estimate of jobs that would run for an experiment. ran: the jobs that ran here."""
     data = Data(conf, overrides, {data_of(job.record)[:2] for job in jobs if job.rule in PREPARING})
-    read, paces, seen = (
-        data.pairs(variants),
-        Paces(coefficients, ran),
-        {(job.rule, job.corpus) for job in ran},
-    )
+    read = data.pairs(variants)
+    paces = Paces(coefficients, ran)
+    seen = {(job.rule, job.corpus) for job in ran}
     kinds = {(job.rule, job.kind) for job in ran}
     paired, foretold = pairs_of((v.dataset, v.system, v.order) for v in variants), []
     joins = joining(job.record for job in jobs)
@@ -60,8 +58,8 @@ def estimate(
             sizes |= {"variants": len(variants), "paired": paired} | read.get(job.record, {})
             sizes |= unseen(job.rule, data_of(job.record)[0], sizes, seen)
             sizes = dict.fromkeys(sizes, 0) | {"job": 1} if job.record in joins else sizes
-        known = (job.rule, kind_of(job.record)) in kinds
-        reason = None if known else unmeasured(conf, job.rule, job.record, overrides)
+        measured = (job.rule, kind_of(job.record)) in kinds
+        reason = None if measured else unmeasured(conf, job.rule, job.record, overrides)
         foretold.append(_foretold(job, sizes, paces, reason))
     pairs = [read.get(job.record, {}).get("pairs") for job in jobs if job.rule == SCORING]
     embedded = {data_of(job.record)[0] for job in jobs if job.rule in EMBEDDING}
@@ -76,7 +74,8 @@ def estimate(
 def _foretold(job: Job, sizes: Sizes | None, paces: Paces, reason: str | None = None) -> Foretold:
     """reason: why the shipped coefficients do not tell the job's time."""
     coefficients = paces.coefficients
-    reference, pace = coefficients.seconds(job.rule, sizes), paces.pace(job.rule, kind_of(job.record))
+    reference = coefficients.seconds(job.rule, sizes)
+    pace = paces.pace(job.rule, kind_of(job.record))
     tokens = 0.0 if reason == ENDPOINT else total(coefficients.tokens.get(job.rule, {}), sizes) or 0.0
     if reason or reference is None or pace is None:
         basis = reason or (ABSENT if reference is None else NEW)
@@ -106,14 +105,14 @@ class Estimate:
             rules.setdefault(job.rule, []).append(job)
         rows = []
         for rule, jobs in rules.items():
-            known = [job.seconds for job in jobs if job.seconds is not None]
+            seconds = [job.seconds for job in jobs if job.seconds is not None]
             basis = Counter(job.basis for job in jobs)
             rows.append(
                 {
                     "rule": rule,
                     "jobs": len(jobs),
-                    "CPU s each": sum(known) / len(known) if known else None,
-                    "CPU s": sum(known) if known else None,
+                    "CPU s each": sum(seconds) / len(seconds) if seconds else None,
+                    "CPU s": sum(seconds) if seconds else None,
                     "tokens": round(sum(job.tokens for job in jobs)) or None,
                     "rests on": next(iter(basis)) if len(basis) == 1 else _counts(basis),
                 }
@@ -130,11 +129,11 @@ class Estimate:
     def summary(self, cores: int) -> str:
         """Jobs, minutes and pairs in one line, with what they rest on."""
         clauses = [f"{len(self.jobs)} jobs to run"]
-        known = Counter(job.basis for job in self.jobs if job.seconds is not None)
-        if known:
+        timed = Counter(job.basis for job in self.jobs if job.seconds is not None)
+        if timed:
             minutes = self.seconds / 60
             time = f"about {minutes:.1f} minutes of one core, at least {minutes / cores:.1f} on {cores}"
-            clauses.append(f"{time}, by {_counts(known)}")
+            clauses.append(f"{time}, by {_counts(timed)}")
         if self.disk >= SHOWN:
             clauses.append(
                 f"about {self.disk / 1e9:.2f} GB of disk, {self.memory / 1e9:.1f} GB of memory in the largest job"
@@ -166,4 +165,4 @@ class Estimate:
 
 def _counts(basis: Counter) -> str:
     """`shipped coefficients (3)` for each basis, the most frequent first, equal ones by name."""
-    return " and ".join(f"{name} ({count})" for name, count in sorted(basis.items(), key=lambda one: (-one[1], one[0])))
+    return " and ".join(f"{name} ({count})" for name, count in sorted(basis.items(), key=lambda row: (-row[1], row[0])))

@@ -75,10 +75,10 @@ class Needs:
     def hardware(self, prices: Prices, read: Mapping[str, float]) -> Iterator[str]:
         """A line for each model of a hub that is read in process. read: tokens that jobs read of it, by its option's key."""
         for name, address in self.models.items():
-            if known := prices.weights.get(address):
-                line = f"{name}: {address}, {known['gb']} GB of weights, a GPU with {known['gpu_gb']} GB"
-                if tokens := read.get(name) if "rate" in known else None:
-                    line += f", some {tokens / known['rate'] / 3600:.1f} hours of an {known['device']} for {tokens:,.0f} tokens"
+            if weights := prices.weights.get(address):
+                line = f"{name}: {address}, {weights['gb']} GB of weights, a GPU with {weights['gpu_gb']} GB"
+                if tokens := read.get(name) if "rate" in weights else None:
+                    line += f", some {tokens / weights['rate'] / 3600:.1f} hours of an {weights['device']} for {tokens:,.0f} tokens"
                 yield line
             elif is_hub_id(address):
                 yield f"{name}: {address}, size not known here (conf/prices.yaml)"
@@ -185,15 +185,15 @@ def _peer(tokens: float | None, per: str, sizes: Sizes | None, bytes_a_token: in
 
 def _weights(get, variant: Variant) -> dict[str, str]:
     """The addresses of the models that the variant's jobs read in process, each with its option's key."""
-    found = {f"lm.model of {variant['lm']}": get("lm", variant["lm"]).model}
-    found[f"embedder.model of {variant['embedder']}"] = get("embedder", variant["embedder"]).model
+    addresses = {f"lm.model of {variant['lm']}": get("lm", variant["lm"]).model}
+    addresses[f"embedder.model of {variant['embedder']}"] = get("embedder", variant["embedder"]).model
     extractor = get("extractor", variant["extractor"]) if _extracts(variant) else None
     if extractor and extractor.kind == "rebel":
-        found[f"extractor.settings.model of {variant['extractor']}"] = extractor.settings["model"]
+        addresses[f"extractor.settings.model of {variant['extractor']}"] = extractor.settings["model"]
     spec = get("reranker", variant["reranker"]).spec
     if spec.get("kind") == "cross_encoder":
-        found[f"reranker.spec.model of {variant['reranker']}"] = spec["model"]
-    return found
+        addresses[f"reranker.spec.model of {variant['reranker']}"] = spec["model"]
+    return addresses
 
 
 def _endpoints(get, variant: Variant) -> Iterator[str]:
@@ -209,16 +209,16 @@ def _endpoints(get, variant: Variant) -> Iterator[str]:
 
 def unmeasured(conf: Path, rule: str, record: str, overrides: tuple[str, ...]) -> str | None:
     """Why the shipped coefficients do not tell the time of a job; None if they do. record: the path of its record."""
-    parts = {part.partition("+")[0] for segment in layout.data_of(record)[2] for part in segment.split(".")}
+    bases = {part.partition("+")[0] for segment in layout.data_of(record)[2] for part in segment.split(".")}
     writers = {"answer_questions": "answer", "judge_answers": "judge"}
     if group := writers.get(rule):
-        named = [name for name in names(conf, group) if name in parts and name != "default"]
+        named = [name for name in names(conf, group) if name in bases and name != "default"]
         if any(option(conf, group, name, overrides).backend != "lm" for name in named):
             return ENDPOINT
-    extractors = [name for name in names(conf, "extractor") if name in parts]
+    extractors = [name for name in names(conf, "extractor") if name in bases]
     if rule in READERS["extractor"] and any(option(conf, "extractor", n, overrides).kind == "llm" for n in extractors):
         return ENDPOINT
     for group, rules in READERS.items():
-        if rule in rules and any(name in parts for name in names(conf, group) if name != MEASURED[group]):
+        if rule in rules and any(name in bases for name in names(conf, group) if name != MEASURED[group]):
             return ANOTHER
     return None

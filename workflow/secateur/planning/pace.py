@@ -92,15 +92,16 @@ def kind_of(record: str) -> str:
 def jobs_here(results: Path) -> list[Ran]:
     """The jobs that succeeded here, in the order of their ends, as far as the data that they read are still here."""
     data, ran, seen = Data(), [], set()
-    found = [(str(path), read_json(path)) for path in results.rglob("run.json")]
-    joins = joining(path for path, _ in found)
-    for path, record in sorted(found, key=lambda pair: (pair[1]["finished"], pair[0])):
+    records = [(str(path), read_json(path)) for path in results.rglob("run.json")]
+    joins = joining(path for path, _ in records)
+    for path, record in sorted(records, key=lambda pair: (pair[1]["finished"], pair[0])):
         sizes, (corpus, *_) = data.sizes(path), data_of(path)
         if sizes is not None and record["failure"] is None and path not in joins:
             rule, counts = record["stage"], record["counts"]
             sizes |= unseen(rule, corpus, sizes, seen) | _counted(record)
             tokens = [counts[name] for name in TOKENS if name in counts]
-            read, experiment = sum(tokens) if tokens else None, record.get("experiment")
+            read = sum(tokens) if tokens else None
+            experiment = record.get("experiment")
             ran.append(Ran(rule, kind_of(path), record["cpu_seconds"], sizes, corpus, read, experiment))
     return ran
 
@@ -141,13 +142,13 @@ class Paces:
 
     def __init__(self, coefficients: Coefficients, ran: Iterable[Ran]) -> None:
         self.coefficients = coefficients
-        found: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        ratios: dict[tuple[str, ...], list[float]] = defaultdict(list)
         for job in ran:
             reference = coefficients.seconds(job.rule, job.sizes)
             wider = [()] if coefficients.measured(job.rule) else []
             for key in [*wider, (job.rule,), (job.rule, job.kind)] if reference else []:
-                found[key].append(job.seconds / reference)
-        self._medians = {key: median(paces) for key, paces in found.items()}
+                ratios[key].append(job.seconds / reference)
+        self._medians = {key: median(paces) for key, paces in ratios.items()}
 
     def ran(self, rule: str) -> bool:
         """Whether a job of the rule ran here."""

@@ -86,8 +86,8 @@ def variants(conf: Path, name: str, overrides: tuple[str, ...] = ()) -> list[Var
         for group, listed in checks.OPTIONS.items():
             for system_name in getattr(spec, listed):
                 system = _system(conf, spec, group, system_name, overrides, where)
-                own = _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
-                rows += [(system_name, variant) for variant in own]
+                expanded = _Resolved(conf, overrides, spec, dataset_name, dataset, system_name, system).variants()
+                rows += [(system_name, variant) for variant in expanded]
     kept = [(system, variant) for system, variant in rows if not _excluded(spec, variant)]
     resolved = list(dict.fromkeys(variant for _, variant in kept))
     # Whom `exclude` names is meant to go; whom an axis takes along, such as the order, is told.
@@ -117,8 +117,8 @@ def _system(conf: Path, spec: Experiment, group: str, name: str, overrides: tupl
     system = option(conf, group, name, overrides, where)
     if group != "system" or not spec.options:
         return system
-    given = {axis: value for whom in ("all", system.family, name) for axis, value in spec.options.get(whom, {}).items()}
-    written = tuple(f"system.{axis}={literal(value)}" for axis, value in given.items())
+    axes = {axis: value for whom in ("all", system.family, name) for axis, value in spec.options.get(whom, {}).items()}
+    written = tuple(f"system.{axis}={literal(value)}" for axis, value in axes.items())
     return option(conf, group, name, (*written, *overrides), where)
 
 
@@ -137,7 +137,7 @@ def _check_axes(conf: Path, spec: Experiment, where: str) -> None:
                 raise ConfigError(
                     f"{where}: {place}unknown axis {axis!r}; allowed: {', '.join(allowed)}{nearest(axis, allowed)}"
                 )
-    known = (
+    targets = (
         "all",
         "lexical",
         "graph",
@@ -145,10 +145,10 @@ def _check_axes(conf: Path, spec: Experiment, where: str) -> None:
         "peer",
         *names(conf, "system"),
     )  # the command line may name fewer systems
-    for whom, given in spec.options.items():
-        if whom not in known:
-            raise ConfigError(f"{where}: options names {whom!r}; allowed: {', '.join(known)}{nearest(whom, known)}")
-        for axis in given:
+    for whom, options in spec.options.items():
+        if whom not in targets:
+            raise ConfigError(f"{where}: options names {whom!r}; allowed: {', '.join(targets)}{nearest(whom, targets)}")
+        for axis in options:
             if axis not in AXES:
                 raise ConfigError(
                     f"{where}: options.{whom}: unknown axis {axis!r}; allowed: {', '.join(AXES)}{nearest(axis, AXES)}"

@@ -60,10 +60,10 @@ def group_problems(spec, overrides: tuple[str, ...]) -> list[str]:
     """Every override of systems where there are studies alone, and the other way round, each a clause."""
     problems = []
     for (group, listed), other in zip(OPTIONS.items(), reversed(OPTIONS), strict=True):
-        given = [text for text in overrides if text.lstrip("+~").startswith(f"{group}.")]
-        if given and not getattr(spec, listed):
-            fix = f"Fix: {given[0].replace(group, other, 1)}"
-            problems.append(f"{given[0]} changes nothing, as experiment.{listed} is empty. {fix}")
+        group_overrides = [text for text in overrides if text.lstrip("+~").startswith(f"{group}.")]
+        if group_overrides and not getattr(spec, listed):
+            fix = f"Fix: {group_overrides[0].replace(group, other, 1)}"
+            problems.append(f"{group_overrides[0]} changes nothing, as experiment.{listed} is empty. {fix}")
     return problems
 
 
@@ -84,13 +84,14 @@ def switch_problems(spec, variants: list, is_whole: bool, overrides: tuple[str, 
 def transfer_problems(conf: Path, datasets: Iterable[str], variants: list, overrides: tuple[str, ...]) -> list[str]:
     """Every problem of the data sets whose weights others take (`rankers.fitted_on`), each a clause."""
     problems, scored = [], [v for v in variants if v["family"] == "utility" and not v.study]
-    known = [unlimited(name)[0] for name in datasets if any(v.dataset == name for v in scored)]
+    allowed = [unlimited(name)[0] for name in datasets if any(v.dataset == name for v in scored)]
     for name in dict.fromkeys(v["rankers"] for v in scored):
         where, listed = f"conf/rankers/{name}: rankers.fitted_on", option(conf, "rankers", name, overrides).fitted_on
-        unknown = _unknown(where, listed, known)
+        unknown = _unknown(where, listed, allowed)
         problems += unknown
         options = [] if unknown else [(dataset, option(conf, "dataset", dataset, overrides)) for dataset in listed]
-        texts, asked = {of.corpus for _, of in options}, {of.control_of or dataset for dataset, of in options}
+        texts = {of.corpus for _, of in options}
+        asked = {of.control_of or dataset for dataset, of in options}
         if min(len(texts), len(asked)) < len(options):
             problems.append(f"{where} names {', '.join(listed)}, two of which share their text or their questions")
     if problems:
@@ -100,12 +101,12 @@ def transfer_problems(conf: Path, datasets: Iterable[str], variants: list, overr
 
 def _unknown(where: str, values: Iterable[Any], allowed: Iterable[Any]) -> list[str]:
     """Values that are not allowed, each a clause."""
-    known = list(map(str, allowed))
+    choices = list(map(str, allowed))
     texts = [str(value) for value in values]
     return [
-        f"{where} names {text}, allowed: {', '.join(known) or 'none'}{nearest(text, known)}"
+        f"{where} names {text}, allowed: {', '.join(choices) or 'none'}{nearest(text, choices)}"
         for text in texts
-        if text not in known
+        if text not in choices
     ]
 
 
@@ -213,8 +214,8 @@ class _Checks:
         problems = peers.service_problems(self.option("service"))
         problems += _settings_problems("peer", peer.adapter, where, "peer.adapter")
         index = peer.indexed_by
-        problems += _unknown("peer.indexed_by", [index] if index else [], known := names(self.conf, "peer"))
-        if index in known and plugins.names_in(self.option("peer", index).adapter) != plugins.names_in(peer.adapter):
+        problems += _unknown("peer.indexed_by", [index] if index else [], allowed := names(self.conf, "peer"))
+        if index in allowed and plugins.names_in(self.option("peer", index).adapter) != plugins.names_in(peer.adapter):
             problems.append(f"peer.indexed_by is {index}, which has another adapter than {self.variant['peer']}")
         return problems
 
@@ -228,8 +229,8 @@ class _Checks:
         metrics = (*measured.metrics, *self.dataset.metrics)
         for spec in metrics:
             yield from _settings_problems("metric", spec, "conf/eval/default", "eval.metrics")
-        known = [name for spec in metrics for name in plugins.names_in([spec])]
-        if twice := sorted({name for name in known if known.count(name) > 1}):
+        metric_names = [name for spec in metrics for name in plugins.names_in([spec])]
+        if twice := sorted({name for name in metric_names if metric_names.count(name) > 1}):
             yield f"eval.metrics and dataset.metrics name {', '.join(twice)} more than once"
         lacking = [str(budget) for budget in measured.claim if budget not in measured.budgets]
         if lacking and self.dataset.kind == "documents":
@@ -304,8 +305,8 @@ class _Checks:
             yield from _unknown("ecs.policy_judge", [judge] if judge else [], judges)
             if judge in judges:
                 yield from (f"judge {judge}: {p}" for p in answers.judge_problems(self.option("judge", judge)))
-            known = (*self.option("eval", "default").budgets, self.option("assembly").budget)
-            yield from _unknown("ecs.policy_budgets", self.option("ecs").policy_budgets, dict.fromkeys(known))
+            budgets = (*self.option("eval", "default").budgets, self.option("assembly").budget)
+            yield from _unknown("ecs.policy_budgets", self.option("ecs").policy_budgets, dict.fromkeys(budgets))
         if acts and policy.budget:
             yield (
                 f"policy.budget is {policy.budget:g}; a price on tokens is part of study policy alone, and a policy that "

@@ -106,7 +106,8 @@ class Data:
 
     def sizes(self, record: str) -> Sizes | None:
         """Sizes of what a job reads, by the path of its record; None if unknown. A shard reads its share."""
-        sizes, shard = self._sizes(*layout.data_of(record)[:2]), SHARD.search(record)
+        sizes = self._sizes(*layout.data_of(record)[:2])
+        shard = SHARD.search(record)
         if sizes is None:
             return None
         if "questions" in sizes:
@@ -204,7 +205,8 @@ class Data:
         read: dict[str, Sizes] = {}
         for variant in variants:
             if variant["family"] == "utility" and variant.study is None:
-                ecs, counts = option(self.conf, "ecs", variant["ecs"], self.overrides), self._pairs(variant)
+                ecs = option(self.conf, "ecs", variant["ecs"], self.overrides)
+                counts = self._pairs(variant)
                 records = [layout.beside(path, "run.json") for path in layout.statistics(variant.wildcards, ecs.shards)]
                 read |= {path: {name: count / ecs.shards for name, count in counts.items()} for path in records}
             elif variant.study == "distractors" and (texts := self.texts(variant.corpus, variant.dataset)):
@@ -218,12 +220,14 @@ class Data:
         ecs = option(self.conf, "ecs", variant["ecs"], self.overrides)
         scores = option(self.conf, "rankers", "utility", self.overrides).scores  # those that check_red_herrings reads
         before = questions.with_columns(group_id=pl.concat([questions["group_id"].tail(1), questions["group_id"][:-1]]))
-        own, others = (rows.join(passages, on="group_id", suffix="_shown") for rows in (questions, before))
+        in_group, others = (rows.join(passages, on="group_id", suffix="_shown") for rows in (questions, before))
         random = questions.height * -(-ecs.draws // QUARTILES) * QUARTILES
-        sizes = {"pairs": own.height + random, "rivals": 0.0}
+        sizes = {"pairs": in_group.height + random, "rivals": 0.0}
         if any("rival_share" in columns(spec) for spec in scores.values()):
-            held, drawn = (count_rivals(rows["text", "answer", "text_shown"].iter_rows()) for rows in (own, others))
-            sizes["rivals"] = held + drawn / others.height * random
+            rivals, drawn = (
+                count_rivals(rows["text", "answer", "text_shown"].iter_rows()) for rows in (in_group, others)
+            )
+            sizes["rivals"] = rivals + drawn / others.height * random
         return sizes
 
     def _pairs(self, variant: Variant) -> Sizes:

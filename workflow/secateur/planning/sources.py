@@ -116,8 +116,8 @@ def folder_files(spec: Spec, folder: str | None, part: str, experiment: str) -> 
 
 
 def _matches(folder: str, patterns: Iterable[str]) -> list[str]:
-    found = (path for pattern in patterns for path in Path(folder).glob(_in_any_case(pattern)))
-    return sorted(str(path) for path in documents_in(Path(folder), filter(Path.is_file, found)))
+    files = (path for pattern in patterns for path in Path(folder).glob(_in_any_case(pattern)))
+    return sorted(str(path) for path in documents_in(Path(folder), filter(Path.is_file, files)))
 
 
 def _in_any_case(pattern: str) -> str:

@@ -90,17 +90,17 @@ def compare(
     left, right = left.where(dataset=dataset), right.where(dataset=dataset)
     order = _order(left, right, order)
     left, right = (row if row.published else row.where(order=order) for row in (left, right))
-    both = [name for name in left.values("metric") if name in right.values("metric")]
+    metrics = [name for name in left.values("metric") if name in right.values("metric")]
     # At the tokens of a row that was made elsewhere, if one was.
     places = ("@claim", "", *(f"@{row.system.partition(':')[0]}" for row in (left, right)))
-    known = [f"{base}{at}" for ats in (places[:2], places[2:]) for base in headlines(both) for at in ats]
-    default = next((name for name in known if name in both), None)
+    candidates = [f"{base}{at}" for ats in (places[:2], places[2:]) for base in headlines(metrics) for at in ats]
+    default = next((name for name in candidates if name in metrics), None)
     metric = _shared(left, right, "metric", metric or default)
     whole, (left, right) = (left, right), (left.where(metric=metric), right.where(metric=metric))
     labels = {"dataset": dataset, "order": order, "metric": metric}
     for side, row in (("a", left), ("b", right)):
-        experiment = f"{row.experiment}:" if left.experiment != right.experiment else ""
-        labels[side] = experiment + row.name + (" (published)" if row.published else "")
+        prefix = f"{row.experiment}:" if left.experiment != right.experiment else ""
+        labels[side] = prefix + row.name + (" (published)" if row.published else "")
     return labels | (_means(left, right) if left.published or right.published else _paired(left, right, labels, whole))
 
 
@@ -110,9 +110,9 @@ def compare(
 def _located(root: Path, experiment: str, name: str) -> _Row:
     """The row of that name in the experiment, or in the experiment that the name begins with."""
     metrics = _metrics(root, experiment)
-    prefix, _, rest = name.partition(":")
-    if _named(metrics, name).is_empty() and rest and (root / EXPERIMENTS / prefix / "metrics.parquet").exists():
-        experiment, name, metrics = prefix, rest, _metrics(root, prefix)
+    prefix, _, suffix = name.partition(":")
+    if _named(metrics, name).is_empty() and suffix and (root / EXPERIMENTS / prefix / "metrics.parquet").exists():
+        experiment, name, metrics = prefix, suffix, _metrics(root, prefix)
     rows = _named(metrics, name)
     if rows.is_empty():
         one_of(f"{experiment}: row", name, _rows(metrics, name))
@@ -140,16 +140,16 @@ def _rows(metrics: pl.DataFrame, name: str) -> list[str]:
 def _shared(left: _Row, right: _Row, column: str, value: Any) -> Any:
     """The value of a column that both rows have: the given one, or the only one."""
     noun = {"dataset": "data set"}.get(column, column)
-    both = [common for common in left.values(column) if common in right.values(column)]
+    shared = [common for common in left.values(column) if common in right.values(column)]
     names = f"{left.name} and {right.name}"
-    if not both:
+    if not shared:
         values = f"{_listed(left.values(column))}; {_listed(right.values(column))}"
         raise SecateurError(f"{names} have no {noun} in common: {values}")
-    if value is None and len(both) > 1:
-        raise SecateurError(f"{names} have several {noun}s in common. Fix: --{column}, one of {_listed(both)}")
-    if value not in (None, *both):
-        one_of(noun, value, _bases(both))
-    return value or both[0]
+    if value is None and len(shared) > 1:
+        raise SecateurError(f"{names} have several {noun}s in common. Fix: --{column}, one of {_listed(shared)}")
+    if value not in (None, *shared):
+        one_of(noun, value, _bases(shared))
+    return value or shared[0]
 
 
 def _bases(names: Sequence[str]) -> list[str]:
@@ -165,12 +165,12 @@ def _order(left: _Row, right: _Row, order: str | None) -> str | None:
     """The order that both rows have, blind first; a published row has none. Raises SecateurError for different orders."""
     measured = [row for row in (left, right) if not row.published]
     orders = [set(row.values("order")) for row in measured] or [{None}]
-    both = [name for name in set.intersection(*orders) if order in (None, name)]
-    if not both:
+    shared = [name for name in set.intersection(*orders) if order in (None, name)]
+    if not shared:
         texts = [f"{row.name} is order-{' and order-'.join(map(str, row.values('order')))}" for row in measured]
         but = f", not {order}" if order else ""
         raise SecateurError(f"rows of different orders are never paired: {' and '.join(texts)}{but}")
-    return "blind" if "blind" in both else both[0]
+    return "blind" if "blind" in shared else shared[0]
 
 
 # --- their difference ----------------------------------------------------------------------------
@@ -178,7 +178,8 @@ def _order(left: _Row, right: _Row, order: str | None) -> str | None:
 
 def compared(root: Path, experiment: str, table: str, file: str) -> pl.DataFrame:
     """A table that an experiment compared. Raises SecateurError where another run has written it since."""
-    record, path = read_json(root / EXPERIMENTS / experiment / "run.json"), root / file
+    record = read_json(root / EXPERIMENTS / experiment / "run.json")
+    path = root / file
     if not path.exists() or file_digest(path) != record["inputs"].get(file):
         raise SecateurError(
             f"{file}: not what {experiment} compared; another run has written it since. "
@@ -210,10 +211,11 @@ def _questions(row: _Row, config: Mapping[str, Any], dataset: str) -> tuple[str,
     )
     if "eval.permutations_at_floor" not in config:
         raise SecateurError(f"{row.experiment} was compared by an earlier release. Fix: {command(row.experiment)}")
-    own = of_split(asked, spec["split"])
-    subsets = members(own, evidence, spec)
+    split = of_split(asked, spec["split"])
+    subsets = members(split, evidence, spec)
     subset = next(name for name in MAIN if subsets.get(name))
-    return subset, subsets[subset], units_of(own, evidence, max(config["eval.min_clusters"], config["eval.min_units"]))
+    units = units_of(split, evidence, max(config["eval.min_clusters"], config["eval.min_units"]))
+    return subset, subsets[subset], units
 
 
 def _paired(left: _Row, right: _Row, labels: Mapping[str, Any], whole: tuple[_Row, _Row]) -> Comparison:

@@ -192,9 +192,9 @@ def main_metric(comparisons: pl.DataFrame, families: Mapping[str, str], row: str
     at = [row.partition(":")[0]] if is_imported else ["claim", ""]
     candidates = [f"{base}@{place}".rstrip("@") for base in names for place in at]
     others = [metric for base in names for metric in counts if base_of[metric] == base and metric not in candidates]
-    known = [metric for metric in (*candidates, *others) if metric in counts]
-    most = max((counts[metric] for metric in known), default=0)
-    return next((metric for metric in known if 2 * counts[metric] >= most), None)
+    measured = [metric for metric in (*candidates, *others) if metric in counts]
+    most = max((counts[metric] for metric in measured), default=0)
+    return next((metric for metric in measured if 2 * counts[metric] >= most), None)
 
 
 def both_ways(pairs: pl.DataFrame, family: bool = False) -> pl.DataFrame:
@@ -202,8 +202,8 @@ def both_ways(pairs: pl.DataFrame, family: bool = False) -> pl.DataFrame:
     pairs = pairs.filter((pl.col("axis") == PRIMARY) == family)
     ends = {"difference": -pl.col("difference"), "low": -pl.col("high"), "high": -pl.col("low")}
     exchanged = pairs.with_columns(**ends).rename(SIDE).select(pairs.columns)
-    both = pl.concat([rows.with_row_index("place") for rows in (pairs, exchanged)])
-    return both.sort("place", maintain_order=True).drop("place")
+    directed = pl.concat([rows.with_row_index("place") for rows in (pairs, exchanged)])
+    return directed.sort("place", maintain_order=True).drop("place")
 
 
 def _key(row: Mapping[str, Any]) -> tuple:
@@ -224,15 +224,16 @@ def sentence(dataset: str, lines: Sequence[Line], beside: Line | None = None) ->
     """
     line = _chosen(lines)
     noun, more, less = _words(line.metric)
-    figures, baseline = f"{_figures(line)}, n = {line.n}{_at_tokens(line)}", f"the best baseline ({line.baseline})"
+    figures = f"{_figures(line)}, n = {line.n}{_at_tokens(line)}"
+    baseline = f"the best baseline ({line.baseline})"
     if not line.enough_data:
-        said = f"{line.name} minus {line.baseline}: {figures}; {line.needed}."
+        text = f"{line.name} minus {line.baseline}: {figures}; {line.needed}."
     elif not line.significant:
-        said = f"{line.name} and {baseline} do not differ significantly in {noun} after Holm: {figures}."
+        text = f"{line.name} and {baseline} do not differ significantly in {noun} after Holm: {figures}."
     else:
-        said = f"{line.name} {more if line.difference > 0 else less} {baseline}: {figures}."
+        text = f"{line.name} {more if line.difference > 0 else less} {baseline}: {figures}."
     ours = f" Minus our best row ({beside.baseline}): {_figures(beside)}, {beside.verdict}." if beside else ""
-    return f"{dataset}: {said}{ours}"
+    return f"{dataset}: {text}{ours}"
 
 
 def _words(metric: str) -> tuple[str, str, str]:

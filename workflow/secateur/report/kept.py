@@ -88,12 +88,12 @@ def by_question(sets: Sequence[Measured], config: Mapping[str, Any]) -> tuple[di
     """(the tables `values` and `units`, the settings of their tests) of what was measured. config: of the comparison."""
     tested = {test["metric"] for test in config["extra.primary"]}
     values, units, scorers = [], [], set()
-    for one in sets:
-        metrics = [name for name in one.figures["metric"].unique() if _is_kept(name) or name in tested]
-        measured = one.figures.filter(pl.col("metric").is_in(metrics))
-        asked = one.units.table.sort("question_id")
+    for data in sets:
+        metrics = [name for name in data.figures["metric"].unique() if _is_kept(name) or name in tested]
+        measured = data.figures.filter(pl.col("metric").is_in(metrics))
+        asked = data.units.table.sort("question_id")
         places = measured.join(asked.select("question_id", place=pl.row_index()), on="question_id").sort("place")
-        about = [(*row.key, json.dumps(row.axes), row.listed, row.ranks) for row in one.rows]
+        about = [(*row.key, json.dumps(row.axes), row.listed, row.ranks) for row in data.rows]
         rows = pl.DataFrame(about, [*ROW, "axes", "listed", "ranks"], orient="row").cast(
             {"order": pl.String, "scorer": pl.String}
         )
@@ -101,15 +101,17 @@ def by_question(sets: Sequence[Measured], config: Mapping[str, Any]) -> tuple[di
         spread = [_spread(place, value, asked.height) for place, value in lists.select("place", "value").iter_rows()]
         lists = lists.select(*FIGURE, values=pl.Series(spread, dtype=pl.List(pl.Float64)))
         kept = rows.join(lists, on=ROW, nulls_equal=True, maintain_order="left_right")
-        values.append(kept.with_columns(dataset=pl.lit(one.name)))
-        subsets = [[name for name, ids in one.subsets.items() if question in ids] for question in asked["question_id"]]
-        units.append(asked.with_columns(dataset=pl.lit(one.name), subsets=pl.Series(subsets, dtype=pl.List(pl.String))))
-        scorers |= {row.scorer for row in one.rows}
+        values.append(kept.with_columns(dataset=pl.lit(data.name)))
+        subsets = [[name for name, ids in data.subsets.items() if question in ids] for question in asked["question_id"]]
+        units.append(
+            asked.with_columns(dataset=pl.lit(data.name), subsets=pl.Series(subsets, dtype=pl.List(pl.String)))
+        )
+        scorers |= {row.scorer for row in data.rows}
     settings = {
         "eval": {key: config[f"eval.{key}"] for key in ("against", "permutations", "permutations_at_floor", "seed")},
         "matched_baselines": {k: v for k, v in config["extra.matched_baselines"].items() if k in scorers},
         "primary": config["extra.primary"],
-        "sets": {one.name: [one.split, list(one.subsets)] for one in sets},
+        "sets": {data.name: [data.split, list(data.subsets)] for data in sets},
     }
     return {"values": pl.concat(values), "units": pl.concat(units)}, {"settings": json.dumps(settings)}
 
@@ -138,8 +140,8 @@ def derived(docs: Path, name: str) -> dict[str, pl.DataFrame] | None:
         _measured(of_set, split, subsets, values.filter(dataset=of_set), units.filter(dataset=of_set))
         for of_set, (split, subsets) in settings["sets"].items()
     ]
-    known = (settings["matched_baselines"], settings["primary"], SimpleNamespace(**settings["eval"]))
-    return quotable(means(sets), comparisons(sets, *known, subsets=SUBSETS)[0])
+    test_settings = (settings["matched_baselines"], settings["primary"], SimpleNamespace(**settings["eval"]))
+    return quotable(means(sets), comparisons(sets, *test_settings, subsets=SUBSETS)[0])
 
 
 def _measured(name: str, split: str, subsets: Sequence[str], values: pl.DataFrame, units: pl.DataFrame) -> Measured:

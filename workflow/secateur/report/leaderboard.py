@@ -72,11 +72,11 @@ def boards(
         rows, pairs, best = (table.filter(dataset=dataset) for table in (measured, comparisons, leaders))
         rows = named(rows.filter(pl.col("subset").eq_missing(pl.lit(main_subset(rows)))))
         best = named(best.filter(pl.col("subset").eq_missing(pl.lit(main_subset(best)))))
-        first = main_metric(pairs, families)
+        main = main_metric(pairs, families)
         compared = rows["metric"].unique(maintain_order=True).to_list()
-        compared = [metric for metric in compared if metric == first or (best["metric"] == metric).any()]
-        for metric in sorted(compared, key=lambda metric: (metric != first, compared.index(metric))):
-            own = lines(rows, pairs, families, min_units, metric)
+        compared = [metric for metric in compared if metric == main or (best["metric"] == metric).any()]
+        for metric in sorted(compared, key=lambda metric: (metric != main, compared.index(metric))):
+            baseline_lines = lines(rows, pairs, families, min_units, metric)
             part = _with_tokens(rows, metric)
             for order in sorted(part["order"].unique().to_list(), key=lambda order: order != "blind"):
                 here = pl.col("order").eq_missing(pl.lit(order))
@@ -84,7 +84,7 @@ def boards(
                     dataset,
                     metric,
                     order,
-                    _places(part.filter(here), best.filter(here, metric=metric), own, families, min_units),
+                    _places(part.filter(here), best.filter(here, metric=metric), baseline_lines, families, min_units),
                 )
 
 
@@ -97,11 +97,11 @@ def _with_tokens(rows: pl.DataFrame, metric: str) -> pl.DataFrame:
 
 
 def _places(
-    rows: pl.DataFrame, best: pl.DataFrame, own: list[Line], families: Mapping[str, str], min_units: int
+    rows: pl.DataFrame, best: pl.DataFrame, baseline_lines: list[Line], families: Mapping[str, str], min_units: int
 ) -> list[Place]:
     to_best = {(row["name"], row["answer_aware"]): row for row in best.iter_rows(named=True)}
     leading = set(best.select("minus", "answer_aware").iter_rows())
-    to_baseline = {line.key: line for line in own}
+    to_baseline = {line.key: line for line in baseline_lines}
     places = []
     for row in rows.with_columns(few=of_fewer()).iter_rows(named=True):
         pair = to_best.get((row["name"], row["answer_aware"]))
@@ -182,8 +182,8 @@ def board_table(board: Board, claimed: tuple[int, ...]) -> Table:
     starred = f" {STAR} yours." if any(place.family in OWN for place in board.places) else ""
     tokens = f", {sent[0]:,}{f' to {sent[-1]:,}' * (len(sent) > 1)} tokens sent" if sent else ""
     unadjusted = any(verdict.endswith(UNADJUSTED) for verdict in verdicts)
-    told = " Intervals are unadjusted, verdicts after Holm." * unadjusted
-    caption = f"{board.dataset}, {order}{f'{budget}, ' if budget else ''}n {counts}{tokens}.{starred}{told}"
+    note = " Intervals are unadjusted, verdicts after Holm." * unadjusted
+    caption = f"{board.dataset}, {order}{f'{budget}, ' if budget else ''}n {counts}{tokens}.{starred}{note}"
     return Table(columns, rows, caption)
 
 

@@ -161,15 +161,15 @@ def written(paper: Artefact, form: str) -> str:
 
 def _text(cell: Cell, digits: int) -> str:
     """The published figure, then the measured one with its interval and n; a dash without either."""
-    column, parts = Column("", digits), []
+    column, texts = Column("", digits), []
     if cell.printed is not None:
-        parts.append(
+        texts.append(
             (cell.printed if isinstance(cell.printed, str) else inline(Number(cell.printed), column)) + PRINTED
         )
     if cell.measured:
         *ends, n = cell.measured
-        parts.append(f"{inline(Number(*ends), column)}, n {n}" + (f" ({cell.differs})" if cell.differs else ""))
-    return "; ".join(parts) or GAP
+        texts.append(f"{inline(Number(*ends), column)}, n {n}" + (f" ({cell.differs})" if cell.differs else ""))
+    return "; ".join(texts) or GAP
 
 
 def _table(paper: Artefact) -> Table:

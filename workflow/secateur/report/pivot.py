@@ -76,18 +76,18 @@ def pivot(
 
 def _one(what: str, wanted: str | None, values: pl.Series) -> str | None:
     """The wanted value, or the first. Raises SecateurError for one that is not there."""
-    known = values.unique(maintain_order=True).to_list()
-    return one_of(what, wanted, map(str, known)) if wanted else next(iter(known), None)
+    present = values.unique(maintain_order=True).to_list()
+    return one_of(what, wanted, map(str, present)) if wanted else next(iter(present), None)
 
 
 def _columns(asked: str, present: Sequence[str], claimed: Sequence[int]) -> dict[str, Column]:
     """Metric with its budget -> column. asked: metrics between commas; one without a budget stands for all of its budgets."""
     names: list[str] = []
-    for one in asked.split(","):
-        found = [name for name in present if one in (name, name.partition("@")[0])]
-        if not found:
-            one_of("metric", one, (name.partition("@")[0] for name in present))
-        names += sorted(found, key=_budget)
+    for metric in asked.split(","):
+        matches = [name for name in present if metric in (name, name.partition("@")[0])]
+        if not matches:
+            one_of("metric", metric, (name.partition("@")[0] for name in present))
+        names += sorted(matches, key=_budget)
     several = len({name.partition("@")[0] for name in names}) > 1
     columns = {}
     for name in names:

@@ -145,13 +145,13 @@ def complete(docs: Path, name: str) -> str:
     """A page with every kept figure and paired difference of an experiment, by data set, order and subset."""
     source, metrics, pairs = kept_source(docs, name), *(named(kept_table(docs, name, table)) for table in COMPARED)
     keys = ["dataset", "order", "answer_aware", "subset"]
-    parts = [f"# Figures of {name}", f"`{source['command']}`, commit {source['commit'][:10]}, {source['finished']}."]
+    blocks = [f"# Figures of {name}", f"`{source['command']}`, commit {source['commit'][:10]}, {source['finished']}."]
     for place in metrics.filter(pl.col("subset").is_in(SUBSETS)).select(keys).unique(maintain_order=True).iter_rows():
         here = pl.all_horizontal(pl.col(column).eq_missing(value) for column, value in zip(keys, place, strict=True))
         dataset, order, aware, subset = place
         labels = [dataset, *([f"order-{order}"] if order else []), *(["answer-aware"] if aware else []), subset]
-        parts += [f"## {', '.join(labels)}", _figures(metrics.filter(here)), _pairs(pairs.filter(here))]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        blocks += [f"## {', '.join(labels)}", _figures(metrics.filter(here)), _pairs(pairs.filter(here))]
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _figures(rows: pl.DataFrame) -> str:

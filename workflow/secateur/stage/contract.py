@@ -172,10 +172,10 @@ class Job:
 def _earlier(failure: Path) -> str:
     """The log of earlier attempts: Snakemake removes a log before it tries again."""
     try:
-        said = json.loads(failure.read_text(encoding="utf-8")).get("log", "")
+        text = json.loads(failure.read_text(encoding="utf-8")).get("log", "")
     except (FileNotFoundError, ValueError):
         return ""
-    return f"{said}\n--- the attempt above failed; this is the next ---\n" if said else ""
+    return f"{text}\n--- the attempt above failed; this is the next ---\n" if text else ""
 
 
 class _Redacting(logging.Formatter):
@@ -199,8 +199,8 @@ def _logger(job: Job) -> logging.Logger:
 
 def _digests(job: Job) -> dict[str, str]:
     """sha256 of every input file. Raises SecateurError for a file that changed since its stage wrote it."""
-    found = {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()}
-    for path, digest in found.items():
+    digests = {str(p): file_digest(p) for paths in job.inputs.values() for p in paths if p.is_file()}
+    for path, digest in digests.items():
         record = Path(path).with_name("run.json")
         written = read_json(record).get("written", {}).get(path, digest) if record.is_file() else digest
         if written != digest:
@@ -208,7 +208,7 @@ def _digests(job: Job) -> dict[str, str]:
                 f"{path}: changed since its stage wrote it: its content differs from {record}. "
                 f"Fix: remove it, then {made_anew(path)}"
             )
-    return found
+    return digests
 
 
 def _record(
@@ -275,8 +275,8 @@ def run_stage(run: Callable[..., Metrics], job: Job) -> Metrics:
         log.error("%s", error if isinstance(error, SecateurError) else traceback.format_exc())
         record = _record(job, ctx, started, outputs.rows, {}, f"{type(error).__name__}: {explained(error)}")
         with suppress(OSError):  # a second error here would hide the first
-            said = job.log.read_text(encoding="utf-8").splitlines()[-LOGGED:]
-            write_json(failure, record | {"final": _final(error), "log": "\n".join(said)})
+            lines = job.log.read_text(encoding="utf-8").splitlines()[-LOGGED:]
+            write_json(failure, record | {"final": _final(error), "log": "\n".join(lines)})
         raise
     failure.unlink(missing_ok=True)
     write_json(job.record, _record(job, ctx, started, outputs.rows, metrics, None))

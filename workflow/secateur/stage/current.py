@@ -62,9 +62,9 @@ def _parsed(path: Path, changed: int) -> dict[str, Any] | None:
 
 def _wrong(job: Any, record: Mapping[str, Any], files: Path) -> Iterator[str]:
     """What is wrong with the outputs and inputs of a job; a missing file is not if a stage can make it again."""
-    made = job.record.stat().st_ctime_ns  # a record is written after the outputs
+    recorded = job.record.stat().st_ctime_ns  # a record is written after the outputs
     for path in filter(Path.is_file, job.outputs.values()):
-        if path.stat().st_ctime_ns > made and known_digest([path], files) != record["written"].get(str(path)):
+        if path.stat().st_ctime_ns > recorded and known_digest([path], files) != record["written"].get(str(path)):
             yield f"{path}: differs from its record"
     inputs = [path for paths in job.inputs.values() for path in paths]
     for path in record["inputs"].keys() - set(map(str, inputs)):

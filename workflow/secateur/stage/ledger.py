@@ -79,16 +79,16 @@ def started(record: Record) -> str:
 def _comparison(record: Record, dataset: str) -> list:
     """What compare_variants adds to a run's identity: its settings, its code, and the entry of the data set."""
     settings = {path: value for path, value in record["config"].items() if not path.startswith("extra.")}
-    own = [spec for spec in record["config"]["extra.datasets"] if spec["name"] == dataset]
-    return [settings, own, record["code"]]
+    specs = [spec for spec in record["config"]["extra.datasets"] if spec["name"] == dataset]
+    return [settings, specs, record["code"]]
 
 
 def _axes(behind: list[Record]) -> dict[str, str]:
     """The options of all stages by axis; the nearest stage's where two differ."""
-    found: dict[str, str] = {}
+    axes: dict[str, str] = {}
     for record in behind:
-        found = _options(record) | found
-    return found
+        axes = _options(record) | axes
+    return axes
 
 
 def _options(record: Record) -> dict[str, str]:
@@ -98,29 +98,29 @@ def _options(record: Record) -> dict[str, str]:
 
 def _overridden(behind: list[Record], conf: Path) -> dict[str, Any]:
     """The settings that differ from the option files."""
-    axes, found = _axes(behind), {}
+    axes, overridden = _axes(behind), {}
     for record in behind:
-        own = _options(record)
+        options = _options(record)
         for path, value in record["config"].items():
             group = path.partition(".")[0]
-            name = own.get(group, None if group in axes else "default")  # None: the rule fixes an option of its own
+            name = options.get(group, None if group in axes else "default")  # None: the rule fixes an option of its own
             if group in GROUPS and name and compose.exists(conf, group, name):
                 written = leaves(group, compose.option(conf, group, name)).get(path)
                 if written is not None and json.loads(written) != value:
-                    found[path] = value
-    return found
+                    overridden[path] = value
+    return overridden
 
 
 def _shown(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the policy, else of the best scorer; one that does not see the answer is preferred."""
     if (rows["scorer"] == POLICY).any():  # its baselines are scorers beside it
         return rows.filter(scorer=POLICY)
-    own = _of_main(rows)
-    shown = summaries(own["metric"])
-    own = own.filter(pl.col("metric").is_in(shown))
-    if own.is_empty() or own["scorer"].null_count() == own.height:
+    main = _of_main(rows)
+    shown = summaries(main["metric"])
+    main = main.filter(pl.col("metric").is_in(shown))
+    if main.is_empty() or main["scorer"].null_count() == main.height:
         return rows
-    best = own.filter(pl.col("metric") == shown[0]).sort(
+    best = main.filter(pl.col("metric") == shown[0]).sort(
         "answer_aware", "n", "value", "scorer", descending=[False, True, True, False]
     )
     same = pl.col("scorer").eq_missing(best["scorer"][0]) & (pl.col("answer_aware") == best["answer_aware"][0])
@@ -138,17 +138,17 @@ def _figures(rows: pl.DataFrame) -> list[tuple[str, float, int]]:
 
     What stands before a slash is a section of MLflow's charts: a curve has one of its own, headed by the whole name.
     """
-    found = []
+    figures = []
     whole = _of_main(rows)
     shown, curves = {*summaries(whole["metric"])}, {*headlines(whole["metric"]), "tokens"}
     for metric, *values in whole.select("metric", "value", "low", "high").iter_rows():
         if metric in shown:
             name = metric.removesuffix("@claim").replace("@", "/")
             names = (name, f"interval/{name}_low", f"interval/{name}_high")
-            found += [(name, value, 0) for name, value in zip(names, values, strict=True) if value is not None]
+            figures += [(name, value, 0) for name, value in zip(names, values, strict=True) if value is not None]
         if (at := re.fullmatch(r"(\w+)@(\d+)", metric)) and at[1] in curves:
-            found.append((f"{at[1]}/by_budget", values[0], int(at[2])))
-    return found
+            figures.append((f"{at[1]}/by_budget", values[0], int(at[2])))
+    return figures
 
 
 def _changed(behind: list[Record], conf: Path) -> dict[str, str]:
@@ -156,25 +156,25 @@ def _changed(behind: list[Record], conf: Path) -> dict[str, str]:
     import yaml
 
     usual = yaml.safe_load((conf / DEFAULTS).read_text(encoding="utf-8"))
-    own = {axis: name for axis, name in _axes(behind).items() if axis not in ("dataset", "corpus", "order")}
-    known = {"lm": usual["reader"]}
-    return {f"conf.{axis}": name for axis, name in own.items() if name != usual.get(axis, known.get(axis, "default"))}
+    axes = {axis: name for axis, name in _axes(behind).items() if axis not in ("dataset", "corpus", "order")}
+    reader = {"lm": usual["reader"]}
+    return {f"conf.{axis}": name for axis, name in axes.items() if name != usual.get(axis, reader.get(axis, "default"))}
 
 
 def _data(key: Mapping[str, str | None], behind: list[Record]) -> dict[str, str]:
     """The questions behind the figures: name, digest, path."""
     end = f"/{key['dataset']}/questions/questions.parquet"
-    found = {path: of for record in behind for path, of in record["inputs"].items() if path.endswith(end)}
-    return {"name": key["dataset"]} | ({"digest": digest(found), "source": min(found)} if found else {})
+    digests = {path: of for record in behind for path, of in record["inputs"].items() if path.endswith(end)}
+    return {"name": key["dataset"]} | ({"digest": digest(digests), "source": min(digests)} if digests else {})
 
 
 def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record], last: Record, conf: Path) -> dict:
     """One row of the table variant_runs. last: the record of compare_variants."""
     shown = _shown(rows)
-    said = {name: value for name, value in key.items() if name != "experiment" and value is not None}
+    params = {name: value for name, value in key.items() if name != "experiment" and value is not None}
     (spec,) = (spec for spec in last["config"]["extra.datasets"] if spec["name"] == key["dataset"])
-    said["data"] = spec["kind"]
-    said |= {"scorer": shown["scorer"][0]} if shown["scorer"][0] is not None else {}
+    params["data"] = spec["kind"]
+    params |= {"scorer": shown["scorer"][0]} if shown["scorer"][0] is not None else {}
     settings: dict[str, dict] = {}
     for record in behind:
         settings.setdefault(record["stage"], {name: record[name] for name in ("config", "code", "inputs")})
@@ -187,7 +187,7 @@ def _run(key: Mapping[str, str | None], rows: pl.DataFrame, behind: list[Record]
         "place": 0,
         "started": min(map(started, behind)),
         "finished": max(record["finished"] for record in [*behind, last]),
-        "params": json.dumps(without_secrets(said | _changed(behind, conf) | _overridden(behind, conf))),
+        "params": json.dumps(without_secrets(params | _changed(behind, conf) | _overridden(behind, conf))),
         "config": json.dumps(without_secrets(settings), indent=1),
         "metrics": json.dumps(_figures(shown) + costs),
         "figures": rows.write_csv(),
@@ -205,15 +205,15 @@ def variant_runs(
     (last,) = upstream(found, [f"results/experiments/{name}/metrics.parquet"])[:1]
     runs = []
     for variant in variants:
-        own = metrics.filter(
+        rows = metrics.filter(
             ~pl.col("published"), pl.col("dataset") == variant["dataset"], pl.col("system") == variant["system"]
         )
         if variant["order"]:
-            own = own.filter(pl.col("order") == variant["order"])
+            rows = rows.filter(pl.col("order") == variant["order"])
         behind = upstream(found, variant["files"])
-        if own.height:
+        if rows.height:
             key = {"experiment": name} | {column: variant[column] for column in ROW[1:]}
-            runs.append(_run(key, own, behind, last, conf))
+            runs.append(_run(key, rows, behind, last, conf))
     whole = digest(sorted(run["fingerprint"] for run in runs))
     return TABLES["variant_runs"].frame([run | {"whole": whole} for run in runs])
 
@@ -221,12 +221,12 @@ def variant_runs(
 # --- the ledger ------------------------------------------------------------------------------------
 
 
-def job_runs(name: str, found: list[Record]) -> pl.DataFrame:
+def job_runs(name: str, stage_records: list[Record]) -> pl.DataFrame:
     """The stage records of an experiment: those that its results depend on, and those that ran or failed in its name."""
     home = f"results/experiments/{name}/"
-    files = [path for record in found for path in record["outputs"].values() if path.startswith(home)]
-    chosen = upstream(found, files)
-    chosen += [r for r in found if r.get("experiment") == name and not any(r is one for one in chosen)]
+    files = [path for record in stage_records for path in record["outputs"].values() if path.startswith(home)]
+    chosen = upstream(stage_records, files)
+    chosen += [r for r in stage_records if r.get("experiment") == name and not any(r is other for other in chosen)]
     rows = [
         {
             "experiment": name,
@@ -260,8 +260,8 @@ def _earlier(table: Table, path: Path) -> int | None:
     if not path.exists():
         return None
     identity = (pq.read_schema(path).metadata or {}).get(META, b"").decode()
-    found = re.match(rf"{table.name}@(\d+):", identity)
-    return int(found[1]) if found and int(found[1]) < table.version else None
+    match = re.match(rf"{table.name}@(\d+):", identity)
+    return int(match[1]) if match and int(match[1]) < table.version else None
 
 
 def _known(table: Table, path: Path) -> pl.DataFrame:
@@ -299,15 +299,17 @@ def _updated(name: str, results: Path, join: Any, new: list[pl.DataFrame]) -> pl
 
 def collect(results: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Update the ledger from the results: its tables variant_runs and job_runs. The caller holds the writer's lock."""
-    found = records(results)
-    own = [path.parent for path in sorted(results.glob("experiments/*/run.json")) if record_at(path)]
-    names = {folder.name for folder in own} | {record["experiment"] for record in found if record.get("experiment")}
-    current = [path for folder in own if (path := folder / "variant_runs.parquet").exists()]
+    stage_records = records(results)
+    folders = [path.parent for path in sorted(results.glob("experiments/*/run.json")) if record_at(path)]
+    names = {folder.name for folder in folders} | {
+        record["experiment"] for record in stage_records if record.get("experiment")
+    }
+    current = [path for folder in folders if (path := folder / "variant_runs.parquet").exists()]
     current = [path for path in current if _earlier(TABLES["variant_runs"], path) is None]  # made anew by the next run
     variants = [read_table(TABLES["variant_runs"], path) for path in current]
     return (
         _updated("variant_runs", results, with_variants, variants),
-        _updated("job_runs", results, with_jobs, [job_runs(name, found) for name in sorted(names)]),
+        _updated("job_runs", results, with_jobs, [job_runs(name, stage_records) for name in sorted(names)]),
     )
 
 

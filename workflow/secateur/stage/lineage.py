@@ -37,15 +37,15 @@ def costs(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[di
     With the prefix `sent_`: the same for the stages that its contexts depend on. Variants with a missing record, or whose stages
     have no output that is sent, are left out. variants: rows {dataset, system, order, files}.
     """
-    made = {path for record in found if not record["failure"] for path in record["outputs"].values()}
+    outputs = {path for record in found if not record["failure"] for path in record["outputs"].values()}
     rows = []
     for variant in variants:
         behind = upstream(found, variant["files"])
         sent = [path for record in behind for name, path in record["outputs"].items() if name in SENT]
         read = {path for record in behind for path in record["inputs"] if path.startswith("results/")}
-        if sent and made.issuperset({*variant["files"], *read}):
-            own = {f"sent_{name}": value for name, value in cost(upstream(found, sent)).items()}
-            rows.append({name: variant[name] for name in LABELS} | cost(behind) | own)
+        if sent and outputs.issuperset({*variant["files"], *read}):
+            sent_cost = {f"sent_{name}": value for name, value in cost(upstream(found, sent)).items()}
+            rows.append({name: variant[name] for name in LABELS} | cost(behind) | sent_cost)
     return rows
 
 
@@ -55,8 +55,8 @@ def warned(variants: Iterable[Mapping[str, Any]], found: list[Record]) -> list[s
     variants: rows {files}. A text names the data set, or the corpus, and the stage.
     """
     behind = upstream(found, [path for variant in variants for path in variant["files"]])
-    told: dict[tuple[str, str, str], None] = {}
+    warnings: dict[tuple[str, str, str], None] = {}
     for record in sorted(behind, key=lambda record: (record["stage"], json.dumps(record["axes"], sort_keys=True))):
         about = record["axes"].get("dataset") or record["axes"].get("corpus", "")
-        told |= dict.fromkeys((about, record["stage"], text) for text in record["warnings"])
-    return [", ".join(filter(None, (about, f"{stage}: {text}"))) for about, stage, text in told]
+        warnings |= dict.fromkeys((about, record["stage"], text) for text in record["warnings"])
+    return [", ".join(filter(None, (about, f"{stage}: {text}"))) for about, stage, text in warnings]

@@ -43,14 +43,14 @@ PACKAGES = (
 @cache
 def _rules(folder: Path) -> dict[str, str]:
     """The text of each rule by name, without comments and blank lines."""
-    found = {}
+    rules = {}
     for path in sorted(folder.glob("*.smk")):
         for block in re.split(r"\n(?=rule |checkpoint )", "\n" + path.read_text(encoding="utf-8")):
             head = re.match(r"\n?(?:rule|checkpoint) (\w+):", block)
             if head:
                 body = re.split(r"\n(?=\S)", block.lstrip("\n"))[0]
-                found[head.group(1)] = _strip_comments(body)
-    return found
+                rules[head.group(1)] = _strip_comments(body)
+    return rules
 
 
 def _strip_comments(text: str) -> str:
@@ -78,18 +78,19 @@ def code_digest(rule: str, root: Path, plugins: tuple[str, ...] = ()) -> str:
 @cache
 def note_code(folder: Path, rule: str, root: Path, plugins: tuple[str, ...] = ()) -> None:
     """Store the digest of each part of a rule's code under the digest of the whole, for `changed_code`."""
-    known, whole = RequestCache(folder / NOTED), code_digest(rule, root, plugins)
-    if known.get(whole) is None:
+    noted = RequestCache(folder / NOTED)
+    whole = code_digest(rule, root, plugins)
+    if noted.get(whole) is None:
         by_name: dict[str, list[str]] = {}
         for name, text in _parts(rule, root, plugins):
             by_name.setdefault(name, []).append(text)
-        known.put(whole, {name: digest_of(texts) for name, texts in by_name.items()})
+        noted.put(whole, {name: digest_of(texts) for name, texts in by_name.items()})
 
 
 def changed_code(folder: Path, before: str, now: str) -> list[str]:
     """Names of the parts in which two code digests differ; empty where one of them was not noted."""
-    known = RequestCache(folder / NOTED)
-    old, new = known.get(before), known.get(now)
+    noted = RequestCache(folder / NOTED)
+    old, new = noted.get(before), noted.get(now)
     if old is None or new is None:
         return []
     return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
@@ -112,13 +113,13 @@ def _parts(rule: str, root: Path, plugins: tuple[str, ...]) -> list[tuple[str, s
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that decide figures."""
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            installed[name] = "not installed"
+    return installed
 
 
 def commit(root: Path) -> str | None:

@@ -174,7 +174,8 @@ def sync(runs: Sequence[Run], uri: str, rebuild: bool = False, seconds: float = 
     with _client(uri) as client:
         for name, group in groupby(runs, key=lambda run: run.experiment):
             experiment_id = _experiment_id(client, name)
-            tracked, group_runs = _tracked(client, experiment_id), list(group)
+            tracked = _tracked(client, experiment_id)
+            group_runs = list(group)
             if client.get_experiment(experiment_id).tags.get(VIEW_TAG) != (state := view(group_runs)):
                 client.set_experiment_tag(experiment_id, VIEW_TAG, state)
             for run in group_runs:
@@ -237,17 +238,17 @@ def forgotten(names: Iterable[str]) -> list[str]:
     if uri == LOCAL and not Path("mlflow.db").exists():
         return []
     with _client(uri) as client:
-        wanted = [one for name in names for one in (name, name + JOBS)]
-        found = [one for name in wanted if (one := client.get_experiment_by_name(name))]
-        for one in found:
-            if one.lifecycle_stage != "deleted":
-                client.delete_experiment(one.experiment_id)
-    if found and uri.startswith("sqlite:"):
-        ids = ["--experiment-ids", ",".join(one.experiment_id for one in found)]
+        wanted = [title for name in names for title in (name, name + JOBS)]
+        stored = [experiment for name in wanted if (experiment := client.get_experiment_by_name(name))]
+        for experiment in stored:
+            if experiment.lifecycle_stage != "deleted":
+                client.delete_experiment(experiment.experiment_id)
+    if stored and uri.startswith("sqlite:"):
+        ids = ["--experiment-ids", ",".join(experiment.experiment_id for experiment in stored)]
         command = [sys.executable, "-m", "mlflow", "gc", "--backend-store-uri", uri, *ids]
         done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"MLFLOW_TRACKING_URI": uri})
         if done.returncode:
             raise SecateurError(
                 f"{uri}: mlflow gc: {_reason(RuntimeError(done.stderr))}. Fix: {' '.join(['mlflow', *command[3:]])}"
             )
-    return [one.name for one in found]
+    return [experiment.name for experiment in stored]

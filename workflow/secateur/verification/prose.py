@@ -67,7 +67,8 @@ class _Written:
 
 def checked(path: Path, docs: Path, strict: bool = True) -> Checked:
     """Compares the numbers in the prose of a page with the kept figures. strict: numbers without a comment are problems."""
-    result, text = Checked(), path.read_text(encoding="utf-8")
+    result = Checked()
+    text = path.read_text(encoding="utf-8")
     blank = HIDDEN.sub(lambda m: re.sub(r"[^\n]", "`", m[0]), text)
     for label, mark, scope, line in _scopes(blank):
         numbers = list(_numbers(scope, line))
@@ -99,19 +100,19 @@ def _scopes(text: str) -> Iterator[tuple[str, str, str, int]]:
     for match in TOKEN.finditer(text + "\n\n"):
         if match["number"]:
             continue
-        own = (start, match.start())
-        if match["edge"] and not text[slice(*own)].strip():
+        span = (start, match.start())
+        if match["edge"] and not text[slice(*span)].strip():
             start = match.end()
             continue
-        if match["label"] and not text[slice(*own)].strip():
-            own, above = above, (0, 0)
+        if match["label"] and not text[slice(*span)].strip():
+            span, above = above, (0, 0)
         elif above[1]:
             yield "", "", text[slice(*above)], text.count("\n", 0, above[0]) + 1
             above = (0, 0)
         if match["edge"]:
-            above = own
+            above = span
         else:
-            yield match["label"], match["mark"], text[slice(*own)], text.count("\n", 0, own[0]) + 1
+            yield match["label"], match["mark"], text[slice(*span)], text.count("\n", 0, span[0]) + 1
         start = match.end()
     if above[1]:
         yield "", "", text[slice(*above)], text.count("\n", 0, above[0]) + 1
@@ -159,7 +160,7 @@ def _compare(
             "Fix: name each, row by row"
         )
     result.counts.update("derived" if valued(docs, column.experiment) else "kept" for _, column, _ in cells)
-    written = [int(n.replace(",", "")) for found in COUNTS.findall(scope) for n in re.split(", | and ", found)]
+    written = [int(n.replace(",", "")) for counts in COUNTS.findall(scope) for n in re.split(", | and ", counts)]
     kept = list(dict.fromkeys(cell["n"] for *_, cell in cells))
     if list(dict.fromkeys(written)) not in ([], kept):
         result.problems.append(

@@ -25,30 +25,31 @@ def verified(docs: Path) -> Iterator[tuple[str, list[str]]]:
             continue
         wrong = [text for table in COMPARED for text in _differences(docs, name, table, again[table])]
         rows = sum(again[table].height for table in COMPARED)
-        found = f"{len(wrong)} of them differ" if wrong else "all as kept"
-        yield f"{name}: {rows:,} rows derived in {perf_counter() - start:.1f} s, {found}", wrong
+        outcome = f"{len(wrong)} of them differ" if wrong else "all as kept"
+        yield f"{name}: {rows:,} rows derived in {perf_counter() - start:.1f} s, {outcome}", wrong
 
 
 def _differences(docs: Path, name: str, table: str, again: pl.DataFrame) -> Iterator[str]:
     """Each row that is kept and not derived, derived and not kept, or that differs in its last kept digit."""
-    kept, file = kept_table(docs, name, table), docs / "results" / name / f"{table}.parquet"
+    kept = kept_table(docs, name, table)
+    file = docs / "results" / name / f"{table}.parquet"
     numbers = [c for c, kind in kept.schema.items() if kind.is_numeric()]
     key = [c for c in kept.columns if c not in numbers]
     fix = f"Fix: make keep NAME={name}"
     sides = (kept.with_columns(kept=pl.lit(True)), again.select(kept.columns).with_columns(derived=pl.lit(True)))
-    both = sides[0].join(sides[1], on=key, how="full", nulls_equal=True, coalesce=True, suffix=" again")
-    for row in both.iter_rows(named=True):
+    joined = sides[0].join(sides[1], on=key, how="full", nulls_equal=True, coalesce=True, suffix=" again")
+    for row in joined.iter_rows(named=True):
         label = ", ".join(str(row[c]) for c in key if row[c] is not None)
         if not (row["kept"] and row["derived"]):
             yield f"{file}: {label}: {'kept, not derived' if row['kept'] else 'derived, not kept'}. {fix}"
             continue
         for column in numbers:
-            found, made = row[column], row[f"{column} again"]
+            value, anew = row[column], row[f"{column} again"]
             digits = P_DIGITS if column.startswith("p") else DIGITS
-            if (found is None) != (made is None) or (
-                found is not None and abs(found - made) > 0.5 * 10**-digits + SMALL
+            if (value is None) != (anew is None) or (
+                value is not None and abs(value - anew) > 0.5 * 10**-digits + SMALL
             ):
-                yield f"{file}: {label}: {column} is {found}, derived {made if made is None else round(made, digits + 2)}. {fix}"
+                yield f"{file}: {label}: {column} is {value}, derived {anew if anew is None else round(anew, digits + 2)}. {fix}"
 
 
 def drifted(root: Path) -> Iterator[tuple[str, list[str]]]:

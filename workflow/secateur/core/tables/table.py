@@ -90,10 +90,10 @@ class Table:
     @property
     def digest(self) -> str:
         """Digest of names, types, nullability, key and checks; documentation is not part of it."""
-        parts = [self.name, str(self.version), ",".join(self.key)]
-        parts += [f"{name}:{c.type}:{c.nullable}" for name, c in self.columns.items()]
-        parts += [f"{claim}:{_expression(check)}" for claim, check in self.checks.items()]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        lines = [self.name, str(self.version), ",".join(self.key)]
+        lines += [f"{name}:{c.type}:{c.nullable}" for name, c in self.columns.items()]
+        lines += [f"{claim}:{_expression(check)}" for claim, check in self.checks.items()]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
     def empty(self) -> pl.DataFrame:
         """A frame without rows."""
@@ -123,36 +123,36 @@ def problems(table: Table, frame: pl.DataFrame) -> list[str]:
     """Differences between a frame and its declaration, each in a clause."""
     missing = [c for c in table.columns if c not in frame.columns]
     extra = [c for c in frame.columns if c not in table.columns]
-    found = [f"column {c} missing" for c in missing] + [f"column {c} not declared" for c in extra]
+    clauses = [f"column {c} missing" for c in missing] + [f"column {c} not declared" for c in extra]
     if missing:
-        return found
+        return clauses
     for name, column in table.columns.items():
         if not column.nullable and frame[name].null_count():
-            found.append(f"{name} null in {_rows(frame[name].is_null(), frame, table.key)}")
+            clauses.append(f"{name} null in {_rows(frame[name].is_null(), frame, table.key)}")
     if table.key and not all_distinct(frame, table.key):
         twice = frame.select(pl.struct(table.key).is_duplicated()).to_series()
         if twice.any():
-            found.append(f"key {', '.join(table.key)} duplicated in {_rows(twice, frame, table.key)}")
+            clauses.append(f"key {', '.join(table.key)} duplicated in {_rows(twice, frame, table.key)}")
     for claim, declared in table.checks.items():
         if isinstance(declared, tuple) and all_distinct(frame, declared):
             continue
         try:
             bad = frame.select(~_expression(declared).fill_null(True)).to_series()
         except pl.exceptions.PolarsError as error:  # a column of a wrong type
-            found.append(f"({claim}) cannot be checked: {str(error).splitlines()[0]}")
+            clauses.append(f"({claim}) cannot be checked: {str(error).splitlines()[0]}")
             continue
         if bad.any():
-            found.append(f"not ({claim}) in {_rows(bad, frame, table.key)}")
-    return found
+            clauses.append(f"not ({claim}) in {_rows(bad, frame, table.key)}")
+    return clauses
 
 
 def check(table: Table, frame: pl.DataFrame, where: str, fix: str) -> None:
     """Raises TableError with every problem of a frame at once."""
-    found = problems(table, frame)
-    if found:
-        count = f"{len(found)} problem{'s' if len(found) > 1 else ''}"
+    clauses = problems(table, frame)
+    if clauses:
+        count = f"{len(clauses)} problem{'s' if len(clauses) > 1 else ''}"
         raise TableError(
-            f"{table.name}@{table.version} written by {table.writer} ({where}): {count}; {'; '.join(found)}. Fix: {fix}"
+            f"{table.name}@{table.version} written by {table.writer} ({where}): {count}; {'; '.join(clauses)}. Fix: {fix}"
         )
 
 
@@ -171,11 +171,11 @@ def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int
     waiting: pa.Table | None = None  # rows of a row group that is not full yet
     try:
         for frame in frames:
-            found = _checked(table, frame, path)
-            if last is not None and found.height and not last < found.select(table.key).row(0):
+            checked = _checked(table, frame, path)
+            if last is not None and checked.height and not last < checked.select(table.key).row(0):
                 raise TableError(f"{where}: a part does not follow on {last} by its key")
             try:
-                arrow = _arrow(table, found)
+                arrow = _arrow(table, checked)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise TableError(f"{where}: a column has the wrong type: {error}") from error
             writer = writer or pq.ParquetWriter(path, arrow.schema, write_page_checksum=True, **_layout(table))
@@ -185,7 +185,8 @@ def write_parts(table: Table, frames: Iterable[pl.DataFrame], path: Path) -> int
             while waiting.num_rows > ROWS:
                 writer.write_table(waiting.slice(0, ROWS).combine_chunks())
                 waiting = waiting.slice(ROWS)
-            rows, last = rows + found.height, found.select(table.key).row(-1) if table.key and found.height else last
+            rows = rows + checked.height
+            last = checked.select(table.key).row(-1) if table.key and checked.height else last
         if writer:
             writer.write_table(waiting.combine_chunks())
     except BaseException:
@@ -213,7 +214,7 @@ def _vectors(table: Table) -> list[str]:
 
 def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
     """A frame in its stored form. Raises ArrowInvalid for a column of another type than declared."""
-    schema, found = table.schema, frame.drop(_vectors(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
+    schema, arrow = table.schema, frame.drop(_vectors(table)).to_arrow(compat_level=pl.CompatLevel.oldest())
     for name in _vectors(table):
         values, place = frame[name], schema.get_field_index(name)
         if not (isinstance(values.dtype, pl.Array) and values.dtype.inner.is_float() and len(values.dtype.shape) == 1):
@@ -223,8 +224,8 @@ def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:
             raise pa.ArrowInvalid(f"{name} holds numbers that are not finite")
         column = packed(vectors)
         schema = schema.set(place, schema.field(place).with_type(column.type))
-        found = found.add_column(place, name, column)
-    return found.cast(schema)
+        arrow = arrow.add_column(place, name, column)
+    return arrow.cast(schema)
 
 
 def _frame(table: Table, arrow: pa.Table) -> pl.DataFrame:
@@ -239,15 +240,15 @@ def _layout(table: Table) -> dict[str, Any]:
 
     The first integer of a key rises, other numbers share their upper bytes, strings repeat in neighbouring rows.
     """
-    found = {}
+    encodings = {}
     for name, column in table.columns.items():
         if pa.types.is_string(column.type):
-            found[name] = "DELTA_LENGTH_BYTE_ARRAY"
+            encodings[name] = "DELTA_LENGTH_BYTE_ARRAY"
         elif pa.types.is_integer(column.type) and table.key[:1] == (name,):
-            found[name] = "DELTA_BINARY_PACKED"
+            encodings[name] = "DELTA_BINARY_PACKED"
         elif pa.types.is_primitive(column.type) and not pa.types.is_boolean(column.type):
-            found[name] = "BYTE_STREAM_SPLIT"
-    return {"compression": "zstd", "use_dictionary": False, "column_encoding": found}
+            encodings[name] = "BYTE_STREAM_SPLIT"
+    return {"compression": "zstd", "use_dictionary": False, "column_encoding": encodings}
 
 
 def read_table(table: Table, path: Path) -> pl.DataFrame:
@@ -279,9 +280,9 @@ def read_vectors(table: Table, path: Path) -> Packed:
 
 def made_anew(path: Path) -> str:
     """The command that makes a file of a stage again, under the overrides of the run that asks."""
-    own = Path(path).parent.name if "experiments" in Path(path).parts else "NAME"
+    experiment = Path(path).parent.name if "experiments" in Path(path).parts else "NAME"
     overrides = os.environ.get("SECATEUR_OVERRIDES", "[]")
-    asked = f"experiment={os.environ.get('SECATEUR_EXPERIMENT', own)}"
+    asked = f"experiment={os.environ.get('SECATEUR_EXPERIMENT', experiment)}"
     asked += f" {quote(f'overrides={overrides}')}" * (overrides != "[]")
     return f"snakemake --config {asked} -- {path}"
 

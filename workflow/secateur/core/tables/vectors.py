@@ -51,11 +51,11 @@ class Packed:
         """(q, n) dot products with others (q, d); up to HELD vectors are unpacked once for all calls, more block by block."""
         if len(self) <= HELD:
             return products(others, self._whole)
-        found = np.empty((len(others), len(self)), np.float32)
+        dots = np.empty((len(others), len(self)), np.float32)
         for start in range(0, len(self), BLOCK):
             part = self[np.arange(start, min(start + BLOCK, len(self)))]
-            found[:, start : start + BLOCK] = products(others, part)
-        return found
+            dots[:, start : start + BLOCK] = products(others, part)
+        return dots
 
     @cached_property
     def _whole(self) -> NDArray[np.float32]:
@@ -75,12 +75,12 @@ def packed(vectors: NDArray[np.floating]) -> pa.Array:
 
 def unpacked(column: pa.ChunkedArray) -> pl.Series:
     """(n,) arrays of d 32-bit numbers."""
-    found = np.empty((len(column), column.type.byte_width - 1), np.float32)
+    numbers = np.empty((len(column), column.type.byte_width - 1), np.float32)
     start = 0
     for part in filter(len, column.chunks):
-        found[start : start + len(part)] = _numbers(stored(part))
+        numbers[start : start + len(part)] = _numbers(stored(part))
         start += len(part)
-    return pl.Series(found, dtype=pl.Array(pl.Float32, found.shape[1]))
+    return pl.Series(numbers, dtype=pl.Array(pl.Float32, numbers.shape[1]))
 
 
 def as_stored(vectors: pl.Series) -> pl.Series:

@@ -34,7 +34,7 @@ def qualified(case: Case, settings: Settings) -> Iterator[tuple[bool, bool]]:
     for passage, text in case.gold.passages.items() if case.traceable else ():
         qualifiers = qualifiers_of(text, listed)
         if qualifiers:
-            held = case.holds(passage, settings.min_content)
+            is_held = case.holds(passage, settings.min_content)
             shown = qualifiers_of(" ".join(case.lines.get(passage, ())), listed)
             missing = frozenset() if passage in case.whole else qualifiers - shown
-            yield held, held and not missing
+            yield is_held, is_held and not missing

@@ -32,5 +32,5 @@ class Settings:
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
     """A value for each case; None without provenance, or if no gold passage has a word."""
     for case in cases:
-        held = [case.holds(passage, settings.min_content) for passage in case.gold.measurable]
-        yield float(np.mean(held)) if held and case.traceable else None
+        recalled = [case.holds(passage, settings.min_content) for passage in case.gold.measurable]
+        yield float(np.mean(recalled)) if recalled and case.traceable else None

@@ -16,5 +16,5 @@ FIGURE = Figure("qualified recall", headline=False)
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
     """A value for each case; None if no gold passage has a qualifier."""
     for case in cases:
-        held = [held for held, _ in qualified(case, settings)]
-        yield float(np.mean(held)) if held else None
+        recalled = [is_held for is_held, _ in qualified(case, settings)]
+        yield float(np.mean(recalled)) if recalled else None

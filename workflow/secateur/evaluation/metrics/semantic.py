@@ -16,9 +16,10 @@ FIGURE = Figure("semantic similarity", floor=True)
 
 def measure(cases: Sequence[Case], settings: Settings, embed: Embed) -> Iterator[float | None]:
     """A value for each case."""
-    parts = [(case.gold.texts, [line for line in case.read.lines if line.strip()]) for case in cases]
-    texts = list(dict.fromkeys(text for pair in parts for part in pair for text in part))
-    vectors, place = embed(texts), {text: n for n, text in enumerate(texts)}
-    for pair in parts:
+    pairs = [(case.gold.texts, [line for line in case.read.lines if line.strip()]) for case in cases]
+    texts = list(dict.fromkeys(text for pair in pairs for part in pair for text in part))
+    vectors = embed(texts)
+    place = {text: n for n, text in enumerate(texts)}
+    for pair in pairs:
         gold, lines = (vectors[[place[text] for text in part]] for part in pair)
         yield float((gold @ lines.T).max(1).mean()) if len(lines) else 0.0

@@ -152,8 +152,8 @@ def draw(edges: Sequence[Drawn], asked: frozenset[str], label: str) -> str:
     boxes, rows = layout(edges)
     columns, height = 1 + max((b.column for b in boxes), default=0), 1 + max((b.row for b in boxes), default=0)
     size = _x(columns) - GAP + MARGIN, MARGIN * 2 + height * ROW
-    parts = [*map(_row, rows), *(_box(box, box.entity in asked) for box in boxes)]
+    shapes = [*map(_row, rows), *(_box(box, box.entity in asked) for box in boxes)]
     return (
         f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" '
-        f'height="{size[1]}" font-family="system-ui, sans-serif">{"".join(parts)}</svg>'
+        f'height="{size[1]}" font-family="system-ui, sans-serif">{"".join(shapes)}</svg>'
     )

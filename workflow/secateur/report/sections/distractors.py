@@ -112,7 +112,8 @@ def _traded(shares: pl.DataFrame, rows: pl.DataFrame, label: str, sees: str) -> 
     best = rows["scorer"].unique(maintain_order=True).head(DRAWN).to_list()
     shown = shares.filter(pl.col("scorer").is_in(best))
     shown = shown.sort(pl.col("scorer").replace_strict(best, range(len(best))), "at")
-    drawn, few = shown.filter(pl.col("kind") != "random"), not_enough_data(rows)
+    drawn = shown.filter(pl.col("kind") != "random")
+    few = not_enough_data(rows)
     return {
         "title": f"What each threshold lets in, {sees}",
         "figures": [] if few or drawn.is_empty() else [[inline(trades(drawn, KINDS[0], TRADED), label)]],

@@ -42,7 +42,8 @@ def policy_parts(dataset: str, metrics: pl.DataFrame, comparisons: pl.DataFrame,
     parts = []
     for (system, order), part in rows.group_by("system", "order", maintain_order=True):
         same = (pl.col("system") == system) & pl.col("order").eq_missing(order)
-        line, few = frontiers.filter(same, dataset=dataset).sort("share"), not_enough_data(part)
+        line = frontiers.filter(same, dataset=dataset).sort("share")
+        few = not_enough_data(part)
         points = part.pivot("metric", index="scorer", values="value")
         points = points.select(name="scorer", tokens="policy_tokens", accuracy="policy_accuracy")
         against = comparisons.filter(same, subset="all", metric="policy_utility", baseline_scorer=AGAINST)

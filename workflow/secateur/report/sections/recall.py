@@ -43,19 +43,19 @@ def recall_parts(dataset: str, rows: pl.DataFrame, order: str) -> list[Part]:
 def _by_budget(rows: pl.DataFrame, order: str) -> pl.DataFrame:
     """The rows of an order at a budget, with the budget as a number and the metric without it."""
     at_budget = rows.filter(pl.col("metric").str.contains(r"@\d+$"), ~pl.col("published"), order=order, subset="all")
-    parts = pl.col("metric").str.split_exact("@", 1).struct
+    fields = pl.col("metric").str.split_exact("@", 1).struct
     return aware_named(at_budget).with_columns(
-        metric=parts.field("field_0"), budget=parts.field("field_1").cast(pl.Int32)
+        metric=fields.field("field_0"), budget=fields.field("field_1").cast(pl.Int32)
     )
 
 
 def _of_own_length(rows: pl.DataFrame, order: str) -> pl.DataFrame:
     """The rows made elsewhere, which have one length: each a point at the mean of its tokens."""
-    parts = pl.col("metric").str.split_exact("@", 1).struct
-    split = rows.with_columns(metric=parts.field("field_0"), at=parts.field("field_1"))
-    own = split.filter(pl.col("system").str.split(":").list.first() == pl.col("at"), order=order, subset="all")
-    tokens = own.filter(metric="tokens").select("name", budget=pl.col("value").round().cast(pl.Int32))
-    return aware_named(own.join(tokens, on="name")).drop("at")
+    fields = pl.col("metric").str.split_exact("@", 1).struct
+    split = rows.with_columns(metric=fields.field("field_0"), at=fields.field("field_1"))
+    points = split.filter(pl.col("system").str.split(":").list.first() == pl.col("at"), order=order, subset="all")
+    tokens = points.filter(metric="tokens").select("name", budget=pl.col("value").round().cast(pl.Int32))
+    return aware_named(points.join(tokens, on="name")).drop("at")
 
 
 def _of_metric(rows: pl.DataFrame, metric: str) -> dict[tuple[str, int], float]:
