@@ -30,6 +30,7 @@ def test_ids_that_two_folders_share_are_refused(smoke, tmp_path):
         (lambda: secateur.Memory("hipporag2"), "title_zsum"),
         (lambda: secateur.Memory("rag_rerank"), r"pmi_q\. Fix: overrides=.*system.reranker=none"),
         (lambda: secateur.Memory("rankers/bm52"), "allowed: bm25"),
+        (lambda: secateur.Memory("oracle_evidence"), "gold evidence"),
         (lambda: secateur.Memory("graph_zsum/bm25"), "no list of rankers"),
         (lambda: secateur.Memory("title_zsum").index("A long text that is no folder. " * 50), "no folder with texts"),
         (lambda: secateur.Memory("title_zsum").retrieve("Who?"), r"memory.index\(\[...\]\)"),

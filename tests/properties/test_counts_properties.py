@@ -91,7 +91,16 @@ def added(tokenizer: Tokenizer) -> None:
     tokenizer.add_tokens([AddedToken(".\nb")])
 
 
-@pytest.mark.parametrize("change", [pieces, spaced, unsplit, led, normal, added])
+def greedy(tokenizer: Tokenizer) -> None:
+    """A token that takes the white space before it."""
+    tokenizer.add_tokens([AddedToken("of", lstrip=True)])
+
+
+def whole(tokenizer: Tokenizer) -> None:
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([])
+
+
+@pytest.mark.parametrize("change", [pieces, spaced, unsplit, led, normal, added, greedy, whole])
 def test_another_tokenizer_counts_whole_texts(change):
     other = Tokenizer.from_str(tokenizer().to_str())
     change(other)

@@ -11,6 +11,7 @@ from typer import Argument, Option
 from secateur.commands.shared import at_work
 from secateur.config.compose import literal, option
 from secateur.core.errors import SecateurError
+from secateur.core.workspace import as_given
 from secateur.datasets.corpus_warnings import corpus_warnings
 from secateur.datasets.language import english_only
 from secateur.datasets.own import FORMS, Own, corpus_of, form_of, read_own
@@ -61,7 +62,8 @@ def check(
     print(*(f"  {head:10} {text}" for head, text in _about(data)), sep="\n")
     if data.form != "texts" and (others := text_files(folder)):
         print(f"  not read   {', '.join([*others][:5])}: documents beside {data.form}")
-    print(f"Next: secateur evaluate {shlex.quote(str(folder))}")
+    where = f" --workspace {shlex.quote(str(as_given(workspace)))}" if workspace else ""
+    print(f"Next: secateur evaluate {shlex.quote(str(folder))}{where}")
 
 
 def _about(data: Own) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from secateur.cluster.states import UNCONFIGURED
 from secateur.cluster.submit import PATIENCE_AT_LIMIT, patience_with
 from secateur.commands.processes import drivers
 from secateur.config.compose import local, names, option
-from secateur.core.errors import SecateurError
+from secateur.core.errors import SecateurError, absent
 from secateur.core.redaction import redacted
 from secateur.datasets.loaders import reads_folder
 from secateur.datasets.registry import load_registry
@@ -173,7 +173,6 @@ def _packages() -> Check:
 
 def _works_on_gpu() -> Check:
     """A forward pass by PyTorch, and a search and a k-means by faiss, each on the GPU."""
-    import faiss
     import torch
 
     if not torch.cuda.is_available():
@@ -190,6 +189,10 @@ def _works_on_gpu() -> Check:
     )
     if not finite:
         return "gpu", False, f"{name}: a forward pass gives numbers that are not finite. Fix: another card"
+    try:
+        import faiss
+    except ModuleNotFoundError as error:
+        return "gpu", True, f"{name}; {absent(error)}"
     if not faiss.get_num_gpus():
         text = "faiss has no GPU: indices and k-means run on the CPU (requirements/lock-gpu.txt has it)"
         return "gpu", True, f"{name}; {text}"

@@ -17,12 +17,16 @@ Scorers = dict[str, dict[str, Any]]  # of a list of rankers: name -> kind and se
 
 
 def ranker_of(scorers: Scorers, name: str | None, order: str) -> Ranker:
-    """A ranker of a list in its form for an order. Raises SecateurError for an unknown one."""
+    """A ranker of a list in its form for an order. Raises SecateurError for an unknown one, and for one that reads gold evidence."""
     rankers = {ranker.name: ranker for ranker in expanded(scorers, ("+neighbour",))}
     full_name = f"{name}{'+neighbour' * (order == 'aware')}"
     if full_name not in rankers:
         raise SecateurError(
             f"ranker {name!r}: allowed: {', '.join(scorers)}. Fix: system='rankers/{next(iter(scorers))}'"
+        )
+    if rankers[full_name].module.READS_GOLD:
+        raise SecateurError(
+            f"ranker {name!r} reads the gold evidence, which a memory has not. Fix: run it in an experiment."
         )
     return rankers[full_name]
 

@@ -38,7 +38,7 @@ def _counter(tokenizer) -> Counter:
 
 
 LINE_END = re.compile(r"(?<=\S\n)(?=\S)")
-LINES = 1 << 17  # lines whose counts are remembered
+LINES, LONG = 1 << 17, 500  # lines whose counts are remembered, and characters of one that is not
 
 
 def _splits_lines(tokenizer) -> bool:
@@ -49,26 +49,32 @@ def _splits_lines(tokenizer) -> bool:
     from tokenizers.models import BPE
 
     kinds = json.loads(tokenizer.pre_tokenizer.__getstate__()) if tokenizer.pre_tokenizer else {}
-    *before, last = kinds.get("pretokenizers", [kinds])
+    pieces = kinds.get("pretokenizers", [kinds])
+    added = tokenizer.get_added_tokens_decoder().values()
     return (
         isinstance(tokenizer.model, BPE)
+        and not tokenizer.model.dropout
         and tokenizer.normalizer is None
-        and all(kind.get("type") == "Digits" for kind in before)
-        and last.get("type") == "ByteLevel"
-        and last.get("use_regex", True)
-        and not last.get("add_prefix_space", True)
-        and not any("\n" in token.content for token in tokenizer.get_added_tokens_decoder().values())
+        and [kind.get("type") for kind in pieces if kind.get("type") != "Digits"] == ["ByteLevel"]
+        and pieces[-1].get("use_regex", False)
+        and not pieces[-1]["add_prefix_space"]
+        and not any(token.lstrip or "\n" in token.content for token in added)
     )
 
 
 def _by_lines(count: Counter) -> Counter:
     """The same counts, each line counted once: a packer counts the same lines in ever other texts."""
-    size = lru_cache(LINES)(lambda line: int(count([line])[0]))
+
+    def whole(line: str) -> int:
+        return int(count([line])[0])
+
+    short = lru_cache(LINES)(whole)
 
     def counted(texts: Sequence[str]) -> NDArray[np.int64]:
         if any(isinstance(text, Rendered) for text in texts):  # a template's marks count as control tokens
             return count(texts)
-        return np.array([sum(map(size, LINE_END.split(text))) for text in texts], np.int64)
+        lines = (LINE_END.split(text) for text in texts)
+        return np.array([sum((short if len(line) < LONG else whole)(line) for line in of) for of in lines], np.int64)
 
     return counted
 

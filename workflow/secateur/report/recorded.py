@@ -14,46 +14,53 @@ from secateur.stage.lineage import Record, upstream
 
 __all__ = ["RECORDED", "recorded"]
 
-ANSWERING = "answer_questions"
-ASKING = (
-    "rank_passages",
-    "rank_by_graph",
-    "rerank_passages",
-    "ask_peer",
-    "assemble_contexts",
-    "recall_context",
-    ANSWERING,
-)
+ANSWERING, RECALLING = "answer_questions", "recall_context"
+ASKING = ("encode_questions", "rank_passages", "rank_by_graph", "rerank_passages", "ask_peer", "assemble_contexts")
+ASKING += (RECALLING, ANSWERING)
 PARSING = "extract_triples"
 INDEXING = ("build_codebook", "build_runs", "consolidate")
 PEER_COSTS = "peer_costs"  # the output in which a peer's index states its costs
 
 
 def _seconds(root: Path, behind: Sequence[Record]) -> float | None:
-    """Seconds for a question, from its ranking to its answer; a list's job ranks with each of its rankers."""
-    seconds = sum(record["wall_seconds"] for record in behind if record["stage"] in ASKING)
-    return seconds / _answered(behind) if _answered(behind) else None
+    """Seconds for a question from its triples to its answer: those of each stage, over the questions of that stage.
+
+    A list's job ranks with each of its rankers, and a job loads its model. None without answers, and where a cache held some:
+    in a session they were written while it was recalled.
+    """
+    stages = [[record for record in behind if record["stage"] == stage] for stage in ASKING]
+    answers = stages[-1]
+    kept = sum(record["metrics"]["questions"] - record["counts"].get("answered_anew", 0) for record in answers)
+    if not answers or (kept and not stages[ASKING.index(RECALLING)]):
+        return None
+    asked = [(sum(r["wall_seconds"] for r in of), sum(r["metrics"]["questions"] for r in of)) for of in stages if of]
+    return sum(seconds / questions for seconds, questions in asked if questions)
 
 
 def _tokens(root: Path, behind: Sequence[Record]) -> float | None:
     """Tokens that a language model reads and writes for the index; None where none is asked through an interface."""
     if (costs := _peer_costs(root, behind)) is not None:
-        return float(costs.select(pl.sum_horizontal("tokens_in", "tokens_out").sum()).item())
+        return _whole(costs, pl.sum_horizontal("tokens_in", "tokens_out"))
     counts = [record["counts"] for record in behind if record["stage"] == PARSING]
     return sum(count["tokens_in"] + count["tokens_out"] for count in counts if "tokens_in" in count) or None
 
 
 def _bytes(root: Path, behind: Sequence[Record]) -> float | None:
-    """Bytes of the index on disk: of the graph's tables, or of a peer's folder."""
+    """Bytes of the index on disk: of the graph's tables, or of a peer's folder; None where a table is gone."""
     if (costs := _peer_costs(root, behind)) is not None:
-        return float(costs["bytes"].sum())
+        return _whole(costs, pl.col("bytes"))
     paths = [root / path for record in behind if record["stage"] in INDEXING for path in record["outputs"].values()]
-    return float(sum(path.stat().st_size for path in paths if path.exists())) or None
+    return float(sum(path.stat().st_size for path in paths)) if paths and all(p.exists() for p in paths) else None
 
 
 def _peer_costs(root: Path, behind: Sequence[Record]) -> pl.DataFrame | None:
     paths = [root / record["outputs"][PEER_COSTS] for record in behind if PEER_COSTS in record["outputs"]]
     return pl.read_parquet(paths) if paths else None
+
+
+def _whole(costs: pl.DataFrame, amount: pl.Expr) -> float | None:
+    """The sum of an amount; None for an index that failed, of which a part is left."""
+    return None if costs["failure"].null_count() < costs.height else float(costs.select(amount.sum()).item())
 
 
 RECORDED: dict[str, Callable[[Path, Sequence[Record]], float | None]] = {
@@ -71,7 +78,8 @@ def recorded(
         return None
     variants = settings(root, experiment)["extra.plan"]["variants"]
     rows = [row for row in variants if (row["dataset"], row["system"]) == (dataset, system)]
-    behind = upstream(records(root / "results"), [file for row in rows for file in row["files"]])
+    first = rows[0]["files"] if rows else []  # one order: another has a graph of its own
+    behind = upstream(records(root / "results"), first)
     value = RECORDED[metric](root, behind)
     n = _answered(behind) if metric == "seconds" else 1
     return None if value is None else (value, None, None, n)
