@@ -29,6 +29,15 @@ def test_a_file_appears_with_its_folders_and_a_reader_of_the_old_one_never_sees_
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_file_has_its_name_when_the_disk_has_it_unless_it_need_not_last(tmp_path, monkeypatch, lasting):
+    waits, path = [], tmp_path / "a.txt"
+    monkeypatch.setattr("os.fsync", lambda stream: waits.append(path.exists()))
+    with atomic(path, **({} if lasting else {"lasting": False})) as temporary:
+        temporary.write_text("whole")
+    assert (waits, path.read_text()) == ([False] * lasting, "whole")
+
+
 def test_a_failure_leaves_the_old_file_and_no_rest(tmp_path):
     path = tmp_path / "x.txt"
     write_text(path, "old")

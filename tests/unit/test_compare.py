@@ -57,6 +57,8 @@ ROWS = {
     ("ours", "aware", None): LOW,
     ("ours:dense", "blind", None): LOW,
     ("plain", "blind", None): LOW,
+    ("walk", "blind", None): LOW,
+    ("walk", "aware", None): LOW,
     ("rankers", "blind", "bm25"): LOW,
     ("rankers", "aware", "bm25+neighbour"): LOW,
 }
@@ -113,6 +115,7 @@ def test_an_experiment_of_an_earlier_release_is_to_be_run_again(root):
     ("a", "b", "expected"),
     [
         ("plain", "rankers/bm25", {"verdict": "not significant", "order": "blind"}),  # equal rows
+        ("ours", "walk", {"order": "blind", "verdict": "significant, unadjusted"}),  # blind, where both have both
         ("ours:dense", "ours", {"axes": ["form", "packing"]}),
         ("ours", "rankers/bm25", {"b": "rankers · bm25", "axes": ["ranker"]}),
         ("ours", "rankers · bm25", {"b": "rankers · bm25", "axes": ["ranker"]}),
