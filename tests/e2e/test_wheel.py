@@ -119,7 +119,9 @@ main()
 """
 
 
-@pytest.mark.parametrize(("system", "extras"), [("secateur", ()), ("beam", ("graph",))])
+@pytest.mark.parametrize(
+    ("system", "extras"), [("secateur", ()), ("beam", ("graph", "endpoints"))]
+)  # spaCy needs httpx
 def test_the_first_use_of_a_wheel_without_other_extras_prints_nothing_but_the_answer(
     unpacked, tmp_path, system, extras
 ):
