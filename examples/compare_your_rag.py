@@ -1,4 +1,4 @@
-"""Your RAG against Secateur's rankings at equal tokens, question by question: scikit-learn's TF-IDF stands for yours."""
+"""Your RAG against a ranking of Secateur within as many tokens, question by question; scikit-learn's TF-IDF stands for yours."""
 
 import json
 from pathlib import Path

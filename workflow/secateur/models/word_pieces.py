@@ -44,7 +44,8 @@ LINES, LONG = 1 << 17, 500  # lines whose counts are remembered, and characters 
 def _splits_lines(tokenizer) -> bool:
     """Whether no token has parts of two lines, where no other white space stands beside the line end.
 
-    So it is where bytes are merged within GPT-2's pieces of a text, of which none goes on after such a line end.
+    It holds for byte-level BPE with GPT-2's regular expression: bytes are merged within its matches, and a match ends at
+    such a line end.
     """
     from tokenizers.models import BPE
 
@@ -63,7 +64,7 @@ def _splits_lines(tokenizer) -> bool:
 
 
 def _by_lines(count: Counter) -> Counter:
-    """The same counts, each line counted once: a packer counts the same lines in ever other texts."""
+    """The same counts, each line counted once: a packer counts the same lines again in other texts."""
 
     def whole(line: str) -> int:
         return int(count([line])[0])

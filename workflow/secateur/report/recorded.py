@@ -73,12 +73,15 @@ RECORDED: dict[str, Callable[[Path, Sequence[Record]], float | None]] = {
 def recorded(
     root: Path, experiment: str, dataset: str, system: str, metric: str
 ) -> tuple[float, None, None, int] | None:
-    """A figure of a system, without ends, of so many questions or of one index; None where it was not run here, or has no record."""
+    """(value, None, None, n) of a system: n questions, or 1 for an index. None where it was not run here, or has no record.
+
+    The system's first order counts, since another order has a graph of its own.
+    """
     if not (root / EXPERIMENTS / experiment / "report/run.json").exists():
         return None
     variants = settings(root, experiment)["extra.plan"]["variants"]
     rows = [row for row in variants if (row["dataset"], row["system"]) == (dataset, system)]
-    first = rows[0]["files"] if rows else []  # one order: another has a graph of its own
+    first = rows[0]["files"] if rows else []
     behind = upstream(records(root / "results"), first)
     value = RECORDED[metric](root, behind)
     n = _answered(behind) if metric == "seconds" else 1
