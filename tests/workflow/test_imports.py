@@ -38,7 +38,7 @@ ORDER = [
     "report.recorded",
     "report.figures report.paper",
     "verification.*",
-    "stage.threads stage.contract stage.current",
+    "stage.contract stage.current",
     "cluster.*",
     "library.*",
     "commands.*",

@@ -10,6 +10,7 @@ from secateur.commands.shared import at_work
 from secateur.config import plugins
 from secateur.config.compose import local, option
 from secateur.core.errors import SecateurError
+from secateur.core.threads import allowed, limited
 from secateur.core.workspace import as_given
 from secateur.evaluation.subsets import are_drafted
 from secateur.models.embedder import Embedder
@@ -23,6 +24,7 @@ __all__ = ["fit"]
 LIST, RANKER = "multihop", "second_look"
 
 
+@limited(allowed())
 def fit(
     folder: Folder,
     to: Annotated[Path, Option(help="File of the model that is written.")] = Path("second_look.npz"),

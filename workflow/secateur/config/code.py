@@ -27,10 +27,10 @@ GLUE = (  # modules that carry a stage and compute nothing
     "core.fields",
     "core.layout",
     "core.tables",
+    "core.threads",
     "planning.plan",
     "stage.contract",
     "stage.provenance",
-    "stage.threads",
 )
 COMPUTING = ("core.tables.vectors",)  # modules in packages of GLUE that decide figures
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

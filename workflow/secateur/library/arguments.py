@@ -10,6 +10,7 @@ from reprlib import repr as short
 from typing import Any
 
 from secateur.core.errors import SecateurError, absent, refused
+from secateur.core.threads import allowed, limited
 
 __all__ = ["as_texts", "check", "is_amount", "is_count", "is_folder", "is_mapping", "is_text", "reported"]
 
@@ -58,9 +59,10 @@ def as_texts(name: str, value: Any, allowed: str, fix: str) -> tuple[str, ...]:
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn errors of the file system, and of packages that only the pipeline needs, into a SecateurError."""
+    """Turn errors of the file system, and of packages that only the pipeline needs, into a SecateurError; limit threads."""
     try:
-        yield
+        with limited(allowed()):
+            yield
     except OSError as error:
         raise SecateurError(refused(error)) from error
     except ModuleNotFoundError as error:

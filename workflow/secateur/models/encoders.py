@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from secateur.core.artifacts import file_digest, read_json, remade, whole, write_json
 from secateur.core.errors import SecateurError
+from secateur.core.threads import allowed
 from secateur.models.admission import ADMITTED, positions
 from secateur.models.hub import embedder_folder
 from secateur.models.kernels import ROWS, gpu_expected, steady, usable
@@ -154,7 +155,7 @@ def _torch(cfg, pooled: bool) -> _Model:
     import torch
     from tokenizers import Tokenizer
 
-    torch.set_num_threads(_threads())
+    torch.set_num_threads(allowed())
     place = usable(device(cfg))
     model = sentence_transformer(cfg, place if torch.cuda.is_available() else "cpu")
     tokenizer, marks = _textual(Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str()), cfg.max_tokens)
@@ -197,10 +198,6 @@ def _tokens(model: _Model, texts: Sequence[str]) -> tuple[Ids, list[int]]:
     return ids, [n for n, pieces in enumerate(by_text) for _ in pieces]
 
 
-def _threads() -> int:
-    return int(os.environ.get("OMP_NUM_THREADS", "1"))
-
-
 def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     """OpenVINO: twice PyTorch's rate at cosine .9999999 to it, without importing torch or transformers.
 
@@ -214,7 +211,7 @@ def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
         raise SecateurError(  # it would be emulated, and a vector would depend on its batch
             "embedder.engine=openvino_bf16: this CPU does not multiply bfloat16. Fix: embedder.engine=openvino"
         )
-    settings = {"INFERENCE_NUM_THREADS": _threads(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": precision}
+    settings = {"INFERENCE_NUM_THREADS": allowed(), "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": precision}
     model = remade(
         cache / ("model.xml" if pooled else "token_model.xml"),
         lambda saved: core.compile_model(whole(saved, _seal(saved)), "CPU", settings),

@@ -30,10 +30,10 @@ from secateur.core.redaction import redacted, without_secrets
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import made_anew, read_table, read_tables, read_vectors, write_parts, write_table
 from secateur.core.tables.vectors import Packed
+from secateur.core.threads import held_to
 from secateur.models.admission import ADMITTED
 from secateur.models.kernels import gpu_expected
 from secateur.stage import provenance
-from secateur.stage.threads import held_to
 
 __all__ = ["Context", "Inputs", "Job", "Outputs", "job_of", "main", "record_kill", "run_stage"]
 

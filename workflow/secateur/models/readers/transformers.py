@@ -1,9 +1,9 @@
 """transformers, in this process: a folder, a hub id, or a GGUF file, which is converted once."""
 
-import os
 from pathlib import Path
 
 from secateur.config.plugins import NoSettings as Settings
+from secateur.core.threads import allowed
 from secateur.models.kernels import steady, usable
 from secateur.models.size import fitting_pack, parameters, refuse_too_large
 
@@ -28,7 +28,7 @@ def load(cfg, cache: Path, device: str):
     import torch
     from transformers import AutoModelForCausalLM
 
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    torch.set_num_threads(allowed())
     device = usable(device)
     address, dtype, pack = prepare(cfg.model, cache), cfg.dtype[device], cfg.pack[device]
     folder = folder_of(address)
