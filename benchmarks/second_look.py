@@ -29,6 +29,7 @@ from secateur.ranking.second_look import FOLDS, Example, Model, fit, gold_places
 
 SETS = ("hotpotqa_train100", "2wikimultihopqa_train500")  # data/lock.yaml
 VIEWS = tuple(product(("paragraph", "sentence"), (True, False)))  # unit of a passage, with titles
+ONE_ARTICLE = "stem_old"  # splits train and dev
 EXCERPTS = (2, 5, 20)  # sentences about each gold sentence
 STEPS = 30  # questions of one relation
 WORDED = {  # relations of 2WikiMultiHopQA
@@ -72,11 +73,11 @@ def examples(settings, embedder: Embedder) -> Iterator[tuple[str, Example]]:
         yield f"{name}, {label}", example(view, _with_gold(passages, questions))
         if name == SETS[1]:
             yield f"steps of {name}, {label}", example(view, _steps(name, passages, unit))
-    passages, questions = mirrored(compose.option(ROOT / "conf", "dataset", "stem_old"), "stem_old")
+    passages, questions = mirrored(compose.option(ROOT / "conf", "dataset", ONE_ARTICLE), ONE_ARTICLE)
     asked = _with_gold(passages, replace(questions, questions=questions.questions.filter(pl.col("split") != "test")))
     for size, titles in product(EXCERPTS, (True, False)):
         part, of_part = _excerpts(passages, asked, size)
-        label = f"stem_old, {size} sentences about each gold one{'' if titles else ', without titles'}"
+        label = f"{ONE_ARTICLE}, {size} sentences about each gold one{'' if titles else ', without titles'}"
         yield label, example(_view(part, titles), of_part)
 
 
@@ -150,7 +151,9 @@ def main() -> None:
     settings = plugins.settings("ranker", spec, "conf/rankers", "second_look")
     cache = Path(os.environ.get("SECATEUR_CACHE", ROOT / ".cache"))
     named = dict(examples(settings, Embedder(compose.option(ROOT / "conf", "embedder", "minilm"), cache)))
-    fit(list(named.values()), PASSES).save(WEIGHTS)
+    model = fit(list(named.values()), PASSES)
+    shares = [1 / len(gold) for name, example in named.items() if name.startswith(SETS) for gold in example.gold]
+    replace(model, share=float(np.mean(shares))).save(WEIGHTS)  # of multi-hop questions, on which prices were measured
     rows = []
     if os.environ.get("FOLDS"):
         found: dict[str, list[float]] = {name: [] for name in named}

@@ -33,8 +33,10 @@ def test_a_set_on_both_sides_has_another_split_on_each():
 
 def test_the_second_look_is_fitted_on_sets_that_choose():
     source = (ROOT / "benchmarks" / "second_look.py").read_text(encoding="utf-8")
-    sets = re.search(r"^SETS = \((.*)\)", source, re.M)[1]
-    assert set(re.findall(r'"(.*?)"', sets)) <= set(LOCK["choose"])
+    sets = "".join(re.findall(r"^(?:SETS|ONE_ARTICLE) = (.*)", source, re.M))
+    assert set(re.findall(r'"(.*?)"', sets)) == {"hotpotqa_train100", "2wikimultihopqa_train500", "stem_old"}
+    assert {"hotpotqa_train100", "2wikimultihopqa_train500", "stem_old"} <= LOCK["choose"].keys()
+    assert "test" not in LOCK["choose"]["stem_old"] and 'pl.col("split") != "test"' in source
 
 
 def test_each_look_says_when_what_and_how_often():
