@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_info
 
+from secateur.core import threads
 from secateur.core.artifacts import file_digest
 from secateur.core.errors import SecateurError
 from secateur.core.tables.catalog import TABLES
 from secateur.core.tables.table import TableError, write_table
 from secateur.models import kernels
 from secateur.stage import contract as stage
-from secateur.stage import threads
 from secateur.stage.contract import Job, main, run_stage
 from secateur.stage.provenance import device_used
 
