@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -172,6 +174,13 @@ def test_a_ranker_by_words_embeds_nothing_saved_or_not(smoke, tmp_path, monkeypa
     made.save(tmp_path / "kept")
     assert not list((tmp_path / "kept").glob("*.safetensors"))
     assert secateur.Memory.load(tmp_path / "kept").retrieve(QUESTION, 60) == made.retrieve(QUESTION, 60)
+
+
+def test_no_statistics_of_use_are_sent_or_kept_in_a_home(tmp_path):
+    code = "import secateur; m = secateur.Memory('minilm'); m.index(['It rains.']); m.retrieve('Rain?')"
+    environment = os.environ | {"HOME": str(tmp_path), "CI": "", "PYTHONPATH": str(Path("workflow").absolute())}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
+    assert not (tmp_path / "intel").exists()
 
 
 def test_an_event_loop_goes_on_while_texts_are_read_and_questions_asked(smoke):

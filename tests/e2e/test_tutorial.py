@@ -105,13 +105,13 @@ def test_a_second_run_says_what_the_page_quotes(clone, done):
 
 
 def test_the_dry_run_names_the_setting_as_the_page_quotes_it(done):
-    text = said(done, "snakemake -n --config experiment=quickstart 'overrides=[retriever.w_dense=0]'")
+    text = said(done, "snakemake -n --config experiment=quickstart 'overrides=[retriever.top_k=100]'")
     job, reason = re.search(r"^(Job \d+: Rank by the graph.*)\n(Reason: .*)$", PAGE, re.M).groups()
     job = re.sub(r"\d+", r"\\d+", re.escape(job).replace("toy_articles", "toy_documents_smoke"), count=1)
     assert re.search(f"^{job}$", text, re.M)
     assert re.search(".*".join(map(re.escape, reason.split(" ... "))), text)
-    why = said(done, "secateur why quickstart --set retriever.w_dense=0")
-    assert "retriever.w_dense was 1, is 0" in why
+    why = said(done, "secateur why quickstart --set retriever.top_k=100")
+    assert "retriever.top_k was 200, is 100" in why
 
 
 def test_the_new_forms_are_added_and_compared(done):

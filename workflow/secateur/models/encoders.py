@@ -198,13 +198,22 @@ def _tokens(model: _Model, texts: Sequence[str]) -> tuple[Ids, list[int]]:
     return ids, [n for n, pieces in enumerate(by_text) for _ in pieces]
 
 
+def _unobserved():
+    """OpenVINO, without the statistics that each import sends to its makers, and the folder in HOME for them."""
+    sys.modules.setdefault("openvino_telemetry", None)  # then it takes its own stub
+    import openvino
+
+    return openvino
+
+
 def _openvino(cfg, cache: Path, precision: str, pooled: bool) -> _Model:
     """OpenVINO: twice PyTorch's rate at cosine .9999999 to it, without importing torch or transformers.
 
     In bfloat16, on CPUs that multiply it, 1.5 times as fast again, at cosine .9999.
     """
-    import openvino
     from tokenizers import Tokenizer
+
+    openvino = _unobserved()
 
     core = openvino.Core()
     if precision == "bf16" and "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
@@ -293,8 +302,7 @@ def _seal(saved: Path) -> Path:
 
 def _convert(cfg, saved: Path, pooled: bool) -> None:
     """Trace the model, with its pooling or without, once, and keep it beside its vectors; weights stay float32."""
-    sys.modules.setdefault("openvino_telemetry", None)  # the converter would report usage over the network
-    import openvino
+    openvino = _unobserved()
     import torch
     from sentence_transformers.models import Normalize
 
