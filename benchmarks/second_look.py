@@ -3,7 +3,8 @@
 Each multi-hop question stands in four views: its passages are paragraphs or sentences, with titles or without. Without
 views that hide titles the model leans on them, and finds less where a question does not name its article. Two kinds of
 questions need no second article: steps of 2WikiMultiHopQA's reasoning, written as questions, and those of `stem_old`, over
-excerpts of its articles. Without these the model looks for a second article wherever it is asked. Writes workflow/secateur/ranking/second_look.npz. Proving sets are not read.
+excerpts of its articles. Without these the model looks for a second article wherever it is asked. Writes
+workflow/secateur/ranking/second_look.npz. Proving sets are not read.
 """
 
 import gzip

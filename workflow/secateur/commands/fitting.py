@@ -10,7 +10,7 @@ from secateur.commands.shared import at_work
 from secateur.config import plugins
 from secateur.config.compose import local, option
 from secateur.core.errors import SecateurError
-from secateur.core.threads import allowed, limited
+from secateur.core.threads import limited
 from secateur.core.workspace import as_given
 from secateur.evaluation.subsets import are_drafted
 from secateur.models.embedder import Embedder
@@ -24,7 +24,7 @@ __all__ = ["fit"]
 LIST, RANKER = "multihop", "second_look"
 
 
-@limited(allowed())
+@limited()
 def fit(
     folder: Folder,
     to: Annotated[Path, Option(help="File of the model that is written.")] = Path("second_look.npz"),

@@ -15,8 +15,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def allowed() -> int:
-    """Threads that numerical libraries may use: OMP_NUM_THREADS, or one."""
-    return int(os.environ.get("OMP_NUM_THREADS", "1"))
+    """Threads that numerical libraries may use: OMP_NUM_THREADS (of a list by depth the first), or one."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return max(1, int(first)) if first.isdecimal() else 1
 
 
 @contextmanager
@@ -39,12 +40,12 @@ def held_to(threads: int) -> Iterator[None]:
 
 
 @contextmanager
-def limited(threads: int) -> Iterator[None]:
-    """Limit the loaded libraries, and restore them when the last of the calls at once ends. Safe for threads.
+def limited(threads: int | None = None) -> Iterator[None]:
+    """Limit the loaded libraries, to `allowed()` by default, and restore them when the last of the calls at once ends. Safe for threads.
 
     Threads of OpenBLAS that wait for small products keep whole cores busy, where a program embeds between them.
     """
-    LIMITS.enter(threads)
+    LIMITS.enter(threads or allowed())
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from reprlib import repr as short
 from typing import Any
 
 from secateur.core.errors import SecateurError, absent, refused
-from secateur.core.threads import allowed, limited
+from secateur.core.threads import limited
 
 __all__ = ["as_texts", "check", "is_amount", "is_count", "is_folder", "is_mapping", "is_text", "reported"]
 
@@ -61,7 +61,7 @@ def as_texts(name: str, value: Any, allowed: str, fix: str) -> tuple[str, ...]:
 def reported() -> Iterator[None]:
     """Turn errors of the file system, and of packages that only the pipeline needs, into a SecateurError; limit threads."""
     try:
-        with limited(allowed()):
+        with limited():
             yield
     except OSError as error:
         raise SecateurError(refused(error)) from error
